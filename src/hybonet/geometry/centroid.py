@@ -1,0 +1,87 @@
+"""The Lorentz centroid, and the scaling of time-like vectors to the sheet that it rests on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from hybonet.geometry.numerics import Curvature, bounded, precision, working
+
+
+class _ToSheet(torch.autograd.Function):
+    """y = √k s/|s|_L. Saves only y and one number a row; that number is a second, differentiable output, which makes
+    the backward differentiable too.
+    """
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(s: Tensor, k: Curvature) -> tuple[Tensor, Tensor]:
+        time, space_square = s[..., :1], s[..., 1:].square().sum(-1, keepdim=True)
+        time_square = time.square()
+        # -<s,s> is known only to rounding; below that a smaller value would be noise.
+        square = torch.maximum(time_square - space_square, torch.finfo(s.dtype).eps * time_square)
+        usable = time > precision(s.dtype).min_norm
+        scale = torch.where(usable, (k / torch.where(usable, square, 1.0)).sqrt(), 0.0)
+        y = s * scale
+        y[..., :1] = (space_square * scale.square() + k).sqrt()
+        return y, scale
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Curvature], output: tuple[Tensor, Tensor]) -> None:
+        k = inputs[1]
+        ctx.set_materialize_grads(False)
+        ctx.k = None if isinstance(k, Tensor) else k
+        ctx.save_for_backward(*output, *([k] if isinstance(k, Tensor) else []))
+
+    @staticmethod
+    def backward(  # type: ignore[override]
+        ctx: Any, grad: Tensor | None, grad_scale: Tensor | None
+    ) -> tuple[Tensor | None, Tensor | None]:
+        y, scale, *rest = ctx.saved_tensors
+        k = rest[0] if rest else ctx.k
+        grad = torch.zeros_like(y) if grad is None else grad
+        along = (grad * y).sum(-1, keepdim=True)
+        if grad_scale is not None:
+            along = along + grad_scale * scale
+        # scale (g + J y (y·g)/k)
+        grad_s = torch.addcmul(grad, y, along / k)
+        grad_s = torch.cat((grad[..., :1] - y[..., :1] * along / k, grad_s[..., 1:]), dim=-1)
+        grad_k = (along.sum() / (2 * k)) if ctx.needs_input_grad[1] else None
+        return grad_s * scale, grad_k
+
+
+def to_sheet(s: Tensor, *, K: Curvature) -> Tensor:
+    r"""Scale a time-like vector to the sheet: :math:`y = \sqrt{k}\; s / |\,\|s\|_L\,|`.
+
+    A sum of points with non-negative weights is time-like, so this is the second half of every centroid. The zero
+    vector (nothing to average) gives the origin. Shapes: ``(..., d) -> (..., d)``.
+
+    Example:
+        >>> import torch
+        >>> to_sheet(torch.tensor([[10.0, 0.0, 6.0], [0.0, 0.0, 0.0]]), K=-1.0)
+        tensor([[1.2500, 0.0000, 0.7500],
+                [1.0000, 0.0000, 0.0000]])
+    """
+    return _ToSheet.apply(working(bounded(s)), -1.0 / K)[0].to(s.dtype)
+
+
+def centroid(x: Tensor, weights: Tensor | None = None, *, K: Curvature) -> Tensor:
+    r"""Centroid :math:`\mu = \sum_j \nu_j x_j \big/ \left(\sqrt{-K}\,|\,\|\sum_i \nu_i x_i\|_L\,|\right)`,
+    the point with the least weighted squared Lorentzian distance to the given ones.
+
+    Shapes: ``x (..., n, d)``, ``weights (..., n)`` non-negative (default: equal) ``-> (..., d)``. If all weights are
+    zero the result is the origin.
+
+    Example:
+        >>> import torch
+        >>> from hybonet.geometry import lift
+        >>> x = lift(torch.tensor([[1.0, 0.0], [-1.0, 0.0], [5.0, 5.0]]), K=-1.0)
+        >>> centroid(x, torch.tensor([1.0, 1.0, 0.0]), K=-1.0)
+        tensor([1., 0., 0.])
+    """
+    if weights is None:
+        return to_sheet(x.mean(-2), K=K)
+    return to_sheet((weights.unsqueeze(-2) @ x).squeeze(-2), K=K)

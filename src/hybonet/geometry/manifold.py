@@ -1,0 +1,280 @@
+"""The manifold object: it owns the curvature and gives the pure functions geoopt's method names."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from hybonet.geometry import centroid as _centroid
+from hybonet.geometry import charts, distance, lorentz, maps, transformations
+from hybonet.geometry.numerics import Curvature, precision
+
+
+class Lorentz(nn.Module):
+    r"""The Lorentz model of hyperbolic space with curvature K < 0.
+
+    Points are ambient vectors, time first, with :math:`-x_t^2 + |x_s|^2 = 1/K`. A fixed curvature is a plain number and
+    adds nothing to a ``state_dict``; a learnable one is stored as :math:`\log(-K)`, so it stays negative.
+
+    Args:
+        K: curvature, negative.
+        learnable: train K with the model.
+        check: verify that every point given to a layer or method of this manifold is finite and on the sheet, and raise
+            a ``ValueError`` if not. For debugging: it reads values, so it cannot be compiled.
+
+    Example:
+        >>> import torch
+        >>> manifold = Lorentz(K=-0.5)
+        >>> x = manifold.random_normal(4, 3)
+        >>> manifold.check_point(x)
+        True
+        >>> torch.allclose(manifold.expmap0(manifold.logmap0(x)), x, atol=1e-5)
+        True
+    """
+
+    def __init__(self, K: float = -1.0, learnable: bool = False, *, check: bool = False) -> None:
+        super().__init__()
+        value = float(K)
+        if not (value < 0 and math.isfinite(value)):
+            raise ValueError(
+                f"expected a finite negative curvature K, got {K!r}; hyperbolic space has K < 0, "
+                "for example Lorentz(K=-1.0)"
+            )
+        self.learnable = learnable
+        self.check = check
+        self._fixed = value
+        if learnable:
+            self.log_neg_curvature = nn.Parameter(torch.tensor(math.log(-value)))
+
+    @property
+    def K(self) -> Curvature:
+        """The curvature: a float, or a differentiable 0-d tensor if it is learnable."""
+        return -self.log_neg_curvature.exp() if self.learnable else self._fixed
+
+    @property
+    def k(self) -> Curvature:
+        """-1/K, the squared radius of curvature."""
+        return -1.0 / self.K
+
+    def extra_repr(self) -> str:
+        options = [f"K={float(self.K):.6g}"]
+        options += ["learnable=True"] if self.learnable else []
+        options += ["check=True"] if self.check else []
+        return ", ".join(options)
+
+    def same_as(self, other: Lorentz) -> bool:
+        """Whether points of the other manifold are points of this one, now and after training.
+
+        Example:
+            >>> Lorentz().same_as(Lorentz(-1.0)), Lorentz().same_as(Lorentz(-2.0))
+            (True, False)
+        """
+        if self.learnable or other.learnable:
+            return self is other
+        return self._fixed == other._fixed
+
+    # -- points ---------------------------------------------------------------------------------------------------
+
+    def check_point(self, x: Tensor, *, name: str = "x", tolerance: float | None = None) -> bool:
+        """True if x is finite and on the sheet; otherwise a ``ValueError`` that says which row is off, and by how much.
+
+        Example:
+            >>> import torch
+            >>> Lorentz().check_point(torch.zeros(3))
+            Traceback (most recent call last):
+            ValueError: x is off the sheet at row 0: <x,x> = 0 where 1/K = -1 was expected (K = -1); projx(x) rebuilds the time coordinate
+        """
+        if x.dim() == 0 or x.shape[-1] < 2:
+            raise ValueError(
+                f"expected {name} with at least 2 ambient coordinates (time first) in its last dimension, "
+                f"got shape {tuple(x.shape)}"
+            )
+        allowed = precision(x.dtype).sheet_tolerance if tolerance is None else tolerance
+        rows = x.detach().double().reshape(-1, x.shape[-1])
+        if rows.numel() == 0:
+            return True
+        if not bool(rows.isfinite().all()):
+            row = int((~rows.isfinite().all(-1)).nonzero()[0])
+            raise ValueError(
+                f"{name} has a NaN or infinite coordinate at row {row}; look for it upstream, for example with "
+                "torch.autograd.set_detect_anomaly(True)"
+            )
+        K = float(self.K)
+        value = rows[:, 1:].square().sum(-1) - rows[:, 0].square()
+        off = (value - 1.0 / K).abs() / (rows[:, 0].square() - 1.0 / K)
+        bad = (off > allowed) | (rows[:, 0] <= 0)
+        if bool(bad.any()):
+            row = int(bad.nonzero()[0])
+            raise ValueError(
+                f"{name} is off the sheet at row {row}: <x,x> = {value[row].item():.6g} where 1/K = {1 / K:.6g} was "
+                f"expected (K = {K:.6g}); projx({name}) rebuilds the time coordinate"
+            )
+        return True
+
+    def validate(self, x: Tensor, features: int | None = None, *, name: str = "input") -> None:
+        """Check the number of ambient coordinates, and with ``check=True`` the values; layers call it on their input.
+
+        Example:
+            >>> import torch
+            >>> Lorentz().validate(torch.ones(2, 3), 4)
+            Traceback (most recent call last):
+            ValueError: expected input with 4 ambient coordinates (time included) in its last dimension, got shape (2, 3)
+        """
+        if features is not None and x.shape[-1] != features:
+            raise ValueError(
+                f"expected {name} with {features} ambient coordinates (time included) in its last dimension, "
+                f"got shape {tuple(x.shape)}"
+            )
+        if self.check:
+            self.check_point(x, name=name)
+
+    def origin(
+        self, *size: int, dtype: torch.dtype | None = None, device: torch.device | str | None = None
+    ) -> Tensor:
+        """See :func:`hybonet.geometry.origin`."""
+        return lorentz.origin(*size, K=self.K, dtype=dtype, device=device)
+
+    def random_normal(
+        self,
+        *size: int,
+        std: float = 1.0,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """See :func:`hybonet.geometry.random_normal`."""
+        return maps.random_normal(*size, K=self.K, std=std, dtype=dtype, device=device, generator=generator)
+
+    def lift(self, space: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.lift`."""
+        return lorentz.lift(space, K=self.K)
+
+    def projx(self, x: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.projx`."""
+        return lorentz.projx(x, K=self.K)
+
+    def centroid(self, x: Tensor, weights: Tensor | None = None) -> Tensor:
+        """See :func:`hybonet.geometry.centroid`."""
+        self.validate(x)
+        return _centroid.centroid(x, weights, K=self.K)
+
+    def to_sheet(self, s: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.to_sheet`."""
+        return _centroid.to_sheet(s, K=self.K)
+
+    # -- distances ------------------------------------------------------------------------------------------------
+
+    def inner(self, x: Tensor, y: Tensor, *, keepdim: bool = False) -> Tensor:
+        """See :func:`hybonet.geometry.inner`."""
+        return lorentz.inner(x, y, keepdim=keepdim)
+
+    def cinner(self, x: Tensor, y: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.cinner`."""
+        return lorentz.cinner(x, y)
+
+    def sqdist(self, x: Tensor, y: Tensor, *, keepdim: bool = False) -> Tensor:
+        """See :func:`hybonet.geometry.sqdist`."""
+        self._validate_pair(x, y)
+        return distance.sqdist(x, y, K=self.K, keepdim=keepdim)
+
+    def dist(self, x: Tensor, y: Tensor, *, keepdim: bool = False) -> Tensor:
+        """See :func:`hybonet.geometry.dist`."""
+        self._validate_pair(x, y)
+        return distance.dist(x, y, K=self.K, keepdim=keepdim)
+
+    def dist0(self, x: Tensor, *, keepdim: bool = False) -> Tensor:
+        """See :func:`hybonet.geometry.dist0`."""
+        self.validate(x)
+        return distance.dist0(x, K=self.K, keepdim=keepdim)
+
+    def cdist(self, x: Tensor, y: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.cdist`."""
+        self._validate_pair(x, y)
+        return distance.cdist(x, y, K=self.K)
+
+    def csqdist(self, x: Tensor, y: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.csqdist`."""
+        self._validate_pair(x, y)
+        return distance.csqdist(x, y, K=self.K)
+
+    # -- tangent vectors ------------------------------------------------------------------------------------------
+
+    def expmap(self, x: Tensor, u: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.expmap`."""
+        self.validate(x)
+        return maps.expmap(x, u, K=self.K)
+
+    def retr(self, x: Tensor, u: Tensor) -> Tensor:
+        """Retraction; as in geoopt, the exponential map itself."""
+        return self.expmap(x, u)
+
+    def logmap(self, x: Tensor, y: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.logmap`."""
+        self._validate_pair(x, y)
+        return maps.logmap(x, y, K=self.K)
+
+    def expmap0(self, u: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.expmap0`."""
+        return maps.expmap0(u, K=self.K)
+
+    def logmap0(self, x: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.logmap0`."""
+        self.validate(x)
+        return maps.logmap0(x, K=self.K)
+
+    def transp(self, x: Tensor, y: Tensor, v: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.transp`."""
+        self._validate_pair(x, y)
+        return maps.transp(x, y, v, K=self.K)
+
+    def transp0(self, y: Tensor, v: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.transp0`."""
+        self.validate(y)
+        return maps.transp0(y, v, K=self.K)
+
+    def proju(self, x: Tensor, v: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.proju`."""
+        return lorentz.proju(x, v, K=self.K)
+
+    def egrad2rgrad(self, x: Tensor, grad: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.egrad2rgrad`."""
+        return lorentz.egrad2rgrad(x, grad, K=self.K)
+
+    # -- other models and isometries ------------------------------------------------------------------------------
+
+    def to_poincare(self, x: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.to_poincare`."""
+        self.validate(x)
+        return charts.to_poincare(x, K=self.K)
+
+    def from_poincare(self, p: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.from_poincare`."""
+        return charts.from_poincare(p, K=self.K)
+
+    def to_klein(self, x: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.to_klein`."""
+        self.validate(x)
+        return charts.to_klein(x, K=self.K)
+
+    def from_klein(self, c: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.from_klein`."""
+        return charts.from_klein(c, K=self.K)
+
+    def boost(self, velocity: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.boost`."""
+        return transformations.boost(velocity)
+
+    def rotation(self, matrix: Tensor) -> Tensor:
+        """See :func:`hybonet.geometry.rotation`."""
+        return transformations.rotation(matrix)
+
+    def _validate_pair(self, x: Tensor, y: Tensor) -> None:
+        if x.shape[-1] != y.shape[-1]:
+            raise ValueError(
+                f"expected two sets of points with equally many ambient coordinates, got {tuple(x.shape)} and "
+                f"{tuple(y.shape)}"
+            )
+        self.validate(x, name="x")
+        self.validate(y, name="y")

@@ -1,0 +1,145 @@
+"""The numerics contract: every clamp, threshold and tolerance of the library, by dtype, each with its reason.
+
+Nothing else in the library hides an epsilon. `docs/numerics.md` shows what these choices buy, measured.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+#: Curvature as the functions take it: a number, or a 0-d tensor when it is learned. Always negative.
+Curvature = float | Tensor
+
+
+@dataclass(frozen=True)
+class Precision:
+    """What one dtype can carry on the sheet.
+
+    Example:
+        >>> import torch
+        >>> precision(torch.float32).usable_radius
+        9.0
+    """
+
+    #: Geodesic radius up to which *ambient* coordinates still resolve a unit step: about (1 + p/2) ln 2
+    #: for p significand bits, since x_t² - |x_s|² = k is then lost in rounding.
+    usable_radius: float
+    #: Largest coordinate we compute with. Its square, summed over 2^12 coordinates, must not overflow.
+    max_coordinate: float
+    #: Norms below this count as zero: their reciprocal times an ordinary gradient must stay finite.
+    min_norm: float
+    #: |<x,x> - 1/K| allowed on the sheet, relative to x_t² (the size of the two terms that cancel).
+    sheet_tolerance: float
+
+
+_PRECISIONS = {
+    torch.float64: Precision(19.0, 2.0**500, 1e-150, 1e-13),
+    torch.float32: Precision(9.0, 2.0**56, 1e-15, 1e-5),
+    torch.bfloat16: Precision(3.5, 2.0**56, 1e-15, 2e-2),
+    torch.float16: Precision(4.5, 2.0**7, 2e-4, 3e-3),
+}
+
+
+def precision(dtype: torch.dtype) -> Precision:
+    """The contract for ``dtype``; integers and complex numbers have none.
+
+    Example:
+        >>> import torch
+        >>> precision(torch.float64).sheet_tolerance
+        1e-13
+    """
+    try:
+        return _PRECISIONS[dtype]
+    except KeyError:
+        raise ValueError(
+            f"expected a real floating dtype (float64, float32, bfloat16 or float16), got {dtype}; "
+            "convert the tensor with .float() first"
+        ) from None
+
+
+def working(x: Tensor) -> Tensor:
+    """``x`` in a dtype with room for squares: half precision is computed in float32, the rest as it is."""
+    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+
+
+def bounded(x: Tensor) -> Tensor:
+    """``x`` with coordinates clamped so that sums of their squares stay finite.
+
+    The bound is 7e16 for float32, a point at radius 39: no usable point is touched, but a stray 1e30 then
+    gives a large finite answer instead of inf - inf = NaN.
+    """
+    limit = precision(x.dtype).max_coordinate
+    return x.clamp(-limit, limit)
+
+
+def origin_time(K: Curvature) -> Curvature:
+    """√k with k = -1/K: the time coordinate of the origin, the radius of the Poincaré and Klein balls."""
+    return math.sqrt(-1.0 / K) if isinstance(K, float | int) else (-1.0 / K).sqrt()
+
+
+def max_rapidity(dtype: torch.dtype, K: Curvature = -1.0) -> Curvature:
+    """Largest rapidity a point may have so that its coordinates √k·sinh stay below ``max_coordinate``."""
+    limit = math.asinh(precision(dtype).max_coordinate)
+    return limit + (0.5 * math.log(-K) if isinstance(K, float | int) else 0.5 * (-K.detach()).log())
+
+
+# Even functions of a are computed from a² by their series near zero: no 0/0, no square root with an infinite
+# slope, so values *and* gradients are right at zero. The thresholds keep the first dropped term below float64's
+# rounding.
+_SINHC_SERIES = [1.0 / math.factorial(2 * i + 1) for i in range(8)]
+_ASINHC_SERIES = [(-1) ** i * math.comb(2 * i, i) / 4**i / (2 * i + 1) for i in range(10)]
+_SERIES_BELOW_SINH = 0.25  # a < 1/2: a^16/17! = 4e-20
+_SERIES_BELOW_ASINH = 0.01  # a < 1/10: a^20/87 = 1e-22
+
+
+def _horner(square: Tensor, coefficients: list[float]) -> Tensor:
+    total = torch.full_like(square, coefficients[-1])
+    for c in reversed(coefficients[:-1]):
+        total = total * square + c
+    return total
+
+
+def sinhc(square: Tensor) -> Tensor:
+    """sinh(a)/a as a function of a².
+
+    Example:
+        >>> import torch
+        >>> sinhc(torch.tensor([0.0, 4.0]))
+        tensor([1.0000, 1.8134])
+    """
+    small = square < _SERIES_BELOW_SINH
+    a = torch.where(small, 1.0, square).sqrt().clamp_max(float(max_rapidity(square.dtype)))
+    series = _horner(torch.where(small, square, 0.0), _SINHC_SERIES)
+    return torch.where(small, series, torch.sinh(a) / a)
+
+
+def asinhc(square: Tensor) -> Tensor:
+    """asinh(a)/a as a function of a².
+
+    Example:
+        >>> import torch
+        >>> asinhc(torch.tensor([0.0, 4.0]))
+        tensor([1.0000, 0.7218])
+    """
+    small = square < _SERIES_BELOW_ASINH
+    a = torch.where(small, 1.0, square).sqrt()
+    series = _horner(torch.where(small, square, 0.0), _ASINHC_SERIES)
+    return torch.where(small, series, torch.asinh(a) / a)
+
+
+def safe_sqrt(square: Tensor) -> Tensor:
+    """√a, with gradient 0 (not infinity) where a = 0: the subgradient of a norm at zero.
+
+    Example:
+        >>> import torch
+        >>> a = torch.tensor([0.0, 4.0], requires_grad=True)
+        >>> safe_sqrt(a).sum().backward()
+        >>> a.grad
+        tensor([0.0000, 0.2500])
+    """
+    positive = square > 0
+    return torch.where(positive, torch.where(positive, square, 1.0).sqrt(), 0.0)

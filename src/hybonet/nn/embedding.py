@@ -1,0 +1,159 @@
+"""A table of points on the sheet."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from hybonet.geometry import Lorentz
+from hybonet.nn.module import LorentzModule
+
+
+class LorentzEmbedding(LorentzModule):
+    r"""A look-up table whose rows are points, to be trained with :mod:`hybonet.optim`.
+
+    Rows start at :math:`\exp_o(u)`, :math:`u \sim N(0, \mathtt{init\_std}^2)` in each of the ``embedding_dim - 1`` space
+    coordinates; the default :math:`1/\sqrt{\mathtt{embedding\_dim}}` puts them at radius ≈ 1 whatever the size.
+
+    Args:
+        num_embeddings, embedding_dim: rows and *ambient* coordinates.
+        padding_idx: a row that is the origin at first and gets no gradient.
+        max_norm: largest length of a row's space part; longer rows are shortened on the way out (the table itself is not
+            changed), which bounds their radius by asinh(max_norm/√k)·√k.
+        sparse: sparse gradients, for the optimisers' lazy row updates.
+        init_std: see above.
+
+    Shapes: indices ``(...)`` ``-> (..., embedding_dim)``.
+
+    Example:
+        >>> import torch
+        >>> table = LorentzEmbedding(1000, 8, max_norm=1.5)
+        >>> table(torch.tensor([[1, 2], [3, 4]])).shape
+        torch.Size([2, 2, 8])
+        >>> table.weight.manifold
+        Lorentz(K=-1)
+    """
+
+    manifold_parameters = ("weight",)
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        *,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        sparse: bool = False,
+        init_std: float | None = None,
+        manifold: Lorentz | None = None,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(manifold)
+        if num_embeddings < 1 or embedding_dim < 2:
+            raise ValueError(
+                f"expected at least 1 row and 2 ambient coordinates, got num_embeddings={num_embeddings}, "
+                f"embedding_dim={embedding_dim}"
+            )
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise ValueError(f"expected padding_idx within {num_embeddings} rows, got {padding_idx}")
+        if max_norm is not None and not max_norm > 0:
+            raise ValueError(f"expected max_norm > 0, got {max_norm}")
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.padding_idx = padding_idx % num_embeddings if padding_idx is not None else None
+        self.max_norm, self.sparse = max_norm, sparse
+        self.init_std = embedding_dim**-0.5 if init_std is None else init_std
+        self.weight = nn.Parameter(torch.empty(num_embeddings, embedding_dim, device=device, dtype=dtype))
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """Draw every row anew; the padding row becomes the origin."""
+        self.weight.copy_(
+            self.manifold.random_normal(
+                *self.weight.shape, std=self.init_std, dtype=self.weight.dtype, device=self.weight.device
+            )
+        )
+        if self.padding_idx is not None:
+            self.weight[self.padding_idx] = self.manifold.origin(self.embedding_dim, dtype=self.weight.dtype)
+
+    def forward(self, index: Tensor) -> Tensor:
+        rows = F.embedding(index, self.weight, self.padding_idx, sparse=self.sparse)
+        if self.max_norm is not None:
+            space = rows[..., 1:]
+            length = torch.linalg.vector_norm(space, dim=-1, keepdim=True)
+            return self.manifold.lift(space * (self.max_norm / length.clamp_min(self.max_norm)))
+        # A learned curvature moves the sheet under the stored rows: time follows it.
+        return self.manifold.projx(rows) if self.manifold.learnable else rows
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        vectors: Tensor,
+        *,
+        space: Literal["lorentz", "poincare", "tangent"] = "lorentz",
+        freeze: bool = True,
+        check: bool = True,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        sparse: bool = False,
+        manifold: Lorentz | None = None,
+    ) -> LorentzEmbedding:
+        r"""A table from given vectors.
+
+        Args:
+            vectors: ``(rows, d)`` points (``space="lorentz"``), or ``(rows, d - 1)`` coordinates in the Poincaré ball of
+                the same curvature (``"poincare"``), or Euclidean vectors taken as tangent at the origin (``"tangent"``).
+            freeze: do not train them.
+            check: verify that Lorentz vectors are on the sheet, Poincaré vectors inside the ball.
+
+        Example:
+            >>> import torch
+            >>> table = LorentzEmbedding.from_pretrained(torch.tensor([[0.0, 0.5]]), space="poincare")
+            >>> table.weight
+            Parameter containing:
+            tensor([[1.6667, 0.0000, 1.3333]])
+        """
+        manifold = Lorentz() if manifold is None else manifold
+        if vectors.dim() != 2:
+            raise ValueError(f"expected a matrix with one row an embedding, got shape {tuple(vectors.shape)}")
+        if space == "lorentz":
+            if check:
+                manifold.check_point(vectors, name="vectors")
+            points = vectors
+        elif space == "poincare":
+            radius = float(manifold.k) ** 0.5
+            longest = vectors.norm(dim=-1).max().item() if vectors.numel() else 0.0
+            if check and not longest < radius:
+                raise ValueError(
+                    f"expected Poincaré vectors inside the ball of radius {radius:.6g} (K = {float(manifold.K):.6g}), "
+                    f"the longest is {longest:.6g}; rescale them, or pass check=False to draw them inside"
+                )
+            points = manifold.from_poincare(vectors)
+        elif space == "tangent":
+            points = manifold.expmap0(F.pad(vectors, (1, 0)))
+        else:
+            raise ValueError(f"expected space 'lorentz', 'poincare' or 'tangent', got {space!r}")
+        table = cls(
+            *points.shape,
+            padding_idx=padding_idx,
+            max_norm=max_norm,
+            sparse=sparse,
+            manifold=manifold,
+            device=points.device,
+            dtype=points.dtype,
+        )
+        with torch.no_grad():
+            table.weight.copy_(points)
+        table.weight.requires_grad_(not freeze)
+        return table
+
+    def extra_repr(self) -> str:
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        text += f", padding_idx={self.padding_idx}" if self.padding_idx is not None else ""
+        text += f", max_norm={self.max_norm}" if self.max_norm is not None else ""
+        text += ", sparse=True" if self.sparse else ""
+        return text

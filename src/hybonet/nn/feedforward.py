@@ -1,0 +1,54 @@
+"""The position-wise feed-forward block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from hybonet.geometry import Lorentz
+from hybonet.nn.linear import Activation, LorentzLinear
+from hybonet.nn.module import LorentzModule
+
+
+class LorentzFeedForward(LorentzModule):
+    r"""Two Lorentz linear layers, :math:`\mathrm{HL}_2(\mathrm{HL}_1(x))`, the second with the activation on its input and,
+    if given, the residual as its bias.
+
+    Shapes: ``(..., d_model) -> (..., d_model)``; ``dim_feedforward`` counts ambient coordinates too.
+
+    Example:
+        >>> block = LorentzFeedForward(8, 32)
+        >>> x = block.manifold.random_normal(5, 8)
+        >>> block(x, residual=x).shape
+        torch.Size([5, 8])
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        dim_feedforward: int,
+        dropout: float = 0.0,
+        activation: Activation | None = torch.relu,
+        bias: bool = True,
+        *,
+        manifold: Lorentz | None = None,
+        linear: dict[str, Any] | None = None,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(manifold)
+        options: dict[str, Any] = {"manifold": self.manifold, "device": device, "dtype": dtype, **(linear or {})}
+        self.linear1 = LorentzLinear(d_model, dim_feedforward, bias, **options)
+        self.linear2 = LorentzLinear(
+            dim_feedforward, d_model, bias, **{"activation": activation, "dropout": dropout, **options}
+        )
+
+    def reset_parameters(self) -> None:
+        """Reset both layers."""
+        self.linear1.reset_parameters()
+        self.linear2.reset_parameters()
+
+    def forward(self, x: Tensor, residual: Tensor | None = None) -> Tensor:
+        return self.linear2(self.linear1(x), residual)

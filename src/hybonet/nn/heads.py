@@ -1,0 +1,141 @@
+"""Output layers: classes as points, and edges as distances."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from hybonet.geometry import Lorentz
+from hybonet.nn.embedding import LorentzEmbedding
+from hybonet.nn.module import LorentzModule
+
+
+class LorentzDistanceHead(LorentzModule):
+    r"""Logits of a point for each class: :math:`-d_L^2(x, c_i) + b_i` with class points :math:`c_i` on the sheet.
+
+    One GEMM gives all pairs: :math:`2\langle x, c_i\rangle_L - 2/K + b_i`.
+
+    Args:
+        in_features: ambient coordinates.
+        num_classes: how many class points.
+        bias: a bias for each class.
+        init_std: spread of the class points, as in :class:`LorentzEmbedding`.
+
+    Shapes: ``(..., in_features) -> (..., num_classes)``.
+
+    Example:
+        >>> head = LorentzDistanceHead(8, 3)
+        >>> head(head.manifold.random_normal(5, 8)).shape
+        torch.Size([5, 3])
+    """
+
+    manifold_parameters = ("weight",)
+
+    def __init__(
+        self,
+        in_features: int,
+        num_classes: int,
+        bias: bool = True,
+        *,
+        init_std: float | None = None,
+        manifold: Lorentz | None = None,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(manifold)
+        if num_classes < 1 or in_features < 2:
+            raise ValueError(
+                f"expected at least 1 class and 2 ambient coordinates, got num_classes={num_classes}, "
+                f"in_features={in_features}"
+            )
+        self.in_features, self.num_classes = in_features, num_classes
+        self.init_std = in_features**-0.5 if init_std is None else init_std
+        self.weight = nn.Parameter(torch.empty(num_classes, in_features, device=device, dtype=dtype))
+        self.bias = nn.Parameter(torch.empty(num_classes, device=device, dtype=dtype)) if bias else None
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """Draw the class points anew and clear the bias."""
+        like = self.weight
+        self.weight.copy_(
+            self.manifold.random_normal(*like.shape, std=self.init_std, dtype=like.dtype, device=like.device)
+        )
+        if self.bias is not None:
+            nn.init.zeros_(self.bias)
+
+    @classmethod
+    def from_embedding(cls, embedding: LorentzEmbedding, bias: bool = True) -> LorentzDistanceHead:
+        """A head whose class points start at (and are then trained apart from) the rows of an embedding.
+
+        Example:
+            >>> head = LorentzDistanceHead.from_embedding(LorentzEmbedding(100, 8))
+            >>> head
+            LorentzDistanceHead(
+              8, 100, bias=True
+              (manifold): Lorentz(K=-1)
+            )
+        """
+        table = embedding.weight.detach()
+        head = cls(
+            table.shape[1],
+            table.shape[0],
+            bias,
+            manifold=embedding.manifold,
+            device=table.device,
+            dtype=table.dtype,
+        )
+        with torch.no_grad():
+            head.weight.copy_(table)
+        return head
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.manifold.validate(x, self.in_features)
+        K = self.manifold.K
+        # A learned curvature moves the sheet under the stored rows: time follows it.
+        points = self.manifold.projx(self.weight) if self.manifold.learnable else self.weight
+        flipped = torch.cat((-points[:, :1], points[:, 1:]), dim=-1)
+        offset = -2.0 / K if self.bias is None else self.bias - 2.0 / K
+        return 2.0 * (x @ flipped.T) + offset
+
+    def extra_repr(self) -> str:
+        return f"{self.in_features}, {self.num_classes}, bias={self.bias is not None}"
+
+
+class FermiDiracDecoder(nn.Module):
+    r"""Probability of an edge from a squared distance: :math:`p = 1 / (e^{(d^2 - r)/t} + 1)`.
+
+    Args:
+        r: squared distance at which p = 1/2.
+        t: temperature > 0.
+        learnable: train r and t (t as its logarithm).
+
+    ``forward`` takes squared distances of any shape; ``logits`` gives :math:`(r - d^2)/t` for a numerically safe
+    ``binary_cross_entropy_with_logits``.
+
+    Example:
+        >>> import torch
+        >>> FermiDiracDecoder(r=2.0, t=1.0)(torch.tensor([0.0, 2.0, 50.0]))
+        tensor([8.8080e-01, 5.0000e-01, 1.4252e-21])
+    """
+
+    def __init__(self, r: float = 2.0, t: float = 1.0, *, learnable: bool = False) -> None:
+        super().__init__()
+        if not t > 0:
+            raise ValueError(f"expected temperature t > 0, got {t}")
+        self.learnable = learnable
+        radius, log_temperature = torch.tensor(float(r)), torch.tensor(float(t)).log()
+        self.radius = nn.Parameter(radius, requires_grad=learnable)
+        self.log_temperature = nn.Parameter(log_temperature, requires_grad=learnable)
+
+    def logits(self, square: Tensor) -> Tensor:
+        """Log-odds of an edge."""
+        return (self.radius - square) / self.log_temperature.exp()
+
+    def forward(self, square: Tensor) -> Tensor:
+        return torch.sigmoid(self.logits(square))
+
+    def extra_repr(self) -> str:
+        return f"r={self.radius.item():.4g}, t={self.log_temperature.exp().item():.4g}, learnable={self.learnable}"
+
+

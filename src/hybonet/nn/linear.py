@@ -1,0 +1,264 @@
+"""The Lorentz linear layer (HL), in its pure and its normalised form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from hybonet.geometry import Lorentz, lift
+from hybonet.geometry.numerics import Curvature, origin_time, precision, working
+from hybonet.nn.module import LorentzModule
+
+Activation = Callable[[Tensor], Tensor]
+
+#: Time coordinates of the normalised form start at this multiple of the origin's; the paper's code has 1.1 for K = -1.
+MIN_TIME = 1.1
+
+
+class _GatedLift(torch.autograd.Function):
+    """(gate, z) -> (t, z/|z| √(t² - k)) with t = λ σ(gate) + ε, fused: two passes forward, two backward.
+
+    Only the output and two numbers a row are saved. Those numbers are differentiable outputs as well, so that the
+    backward can be differentiated again.
+    """
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(u: Tensor, lam: Curvature, eps: Curvature, k: Curvature) -> tuple[Tensor, Tensor, Tensor]:
+        sigma = torch.sigmoid(u[..., :1])
+        time = sigma * lam + eps
+        norm = torch.linalg.vector_norm(u[..., 1:], dim=-1, keepdim=True)
+        # Without a direction there is no point at that time: such a row becomes the origin, with zero gradient.
+        usable = (norm > precision(u.dtype).min_norm) & norm.isfinite()
+        scale = torch.where(usable, (time.square() - k).sqrt() / norm, 0.0)
+        y = u * scale
+        y[..., :1] = torch.where(usable, time, k**0.5)
+        return y, scale, sigma
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
+        constants = inputs[1:]
+        ctx.set_materialize_grads(False)
+        ctx.constants = [None if isinstance(c, Tensor) else c for c in constants]
+        ctx.save_for_backward(*output, *(c for c in constants if isinstance(c, Tensor)))
+
+    @staticmethod
+    def backward(  # type: ignore[override]
+        ctx: Any, grad: Tensor | None, grad_scale: Tensor | None, grad_sigma: Tensor | None
+    ) -> tuple[Tensor | None, ...]:
+        y, scale, sigma, *tensors = ctx.saved_tensors
+        lam, eps, k = (tensors.pop(0) if c is None else c for c in ctx.constants)
+        grad = torch.zeros_like(y) if grad is None else grad
+        usable = scale > 0
+        time, grad_time = y[..., :1], grad[..., :1]
+        square = torch.where(usable, time.square() - k, 1.0)
+        along = ((grad * y).sum(-1, keepdim=True) - grad_time * time) / square
+        if grad_scale is not None:
+            along = along + grad_scale * scale / square
+        total_time = torch.where(usable, grad_time + along * time, 0.0)
+        slope = sigma * (1.0 - sigma)
+        grad_gate = total_time * lam * slope
+        if grad_sigma is not None:
+            grad_gate = grad_gate + grad_sigma * slope
+        grad_u = torch.cat((grad_gate, torch.addcmul(grad, y, along, value=-1.0)[..., 1:] * scale), dim=-1)
+        needs = ctx.needs_input_grad
+        grad_lam = (total_time * sigma).sum_to_size(lam.shape) if needs[1] else None
+        grad_eps = total_time.sum_to_size(eps.shape) if needs[2] else None
+        grad_k = -0.5 * along.sum_to_size(k.shape) if needs[3] else None
+        return grad_u, grad_lam, grad_eps, grad_k
+
+
+def gated_lift(u: Tensor, scale: Curvature, *, K: Curvature, min_time: float = MIN_TIME) -> Tensor:
+    r"""The normalised form's second half: from a gate and a direction to a point.
+
+    With :math:`u = (g, z)`: :math:`y_t = \lambda\,\sigma(g) + \varepsilon`, :math:`y_s = \frac{z}{|z|}\sqrt{y_t^2 - k}`,
+    :math:`\varepsilon =` ``min_time`` :math:`\cdot\sqrt{k}`. Shapes: ``(..., d) -> (..., d)``; ``scale`` is λ, a number
+    or a tensor that broadcasts against ``(..., 1)``. A zero z gives the origin. Half precision is computed in float32;
+    under ``torch.autocast`` the result stays float32, as torch's own normalisations do.
+
+    Example:
+        >>> import torch
+        >>> gated_lift(torch.tensor([0.0, 3.0, 4.0]), 2.0, K=-1.0)
+        tensor([2.1000, 1.1080, 1.4773])
+    """
+    y = _GatedLift.apply(working(u), scale, min_time * origin_time(K), -1.0 / K)[0]
+    return y if torch.is_autocast_enabled(u.device.type) else y.to(u.dtype)
+
+
+class LorentzLinear(LorentzModule):
+    r"""Fully hyperbolic linear layer, from points with ``in_features`` ambient coordinates to ``out_features``.
+
+    Row 0 of ``weight`` is the paper's v (the time gate), the other rows are its W.
+
+    * ``form="normalized"`` (the experiments' form): :math:`y_t = \lambda\,\sigma(v \cdot x + b_0) + \varepsilon`,
+      :math:`z = W h(\mathrm{dropout}(x)) + b\ [+ r_s]`, :math:`y_s = \frac{z}{|z|}\sqrt{y_t^2 + 1/K}`, with
+      :math:`\varepsilon = 1.1\sqrt{-1/K}`.
+    * ``form="pure"`` (contains every boost and rotation): :math:`y_s = W h(\mathrm{dropout}(x)) + b\ [+ r_s]`,
+      :math:`y_t = \sqrt{|y_s|^2 - 1/K}`; there is no v, so ``weight`` has ``out_features - 1`` rows.
+
+    Args:
+        in_features, out_features: ambient coordinates, time included.
+        bias: add :math:`b` (and :math:`b_0`, see ``gate_bias``).
+        manifold: a :class:`~hybonet.Lorentz`; K = -1 by default.
+        form: ``"normalized"`` or ``"pure"``.
+        activation: h, applied to the input; any function of a tensor.
+        dropout: probability of dropping an input coordinate.
+        scale: λ > 0.
+        learnable_scale: train λ, as its logarithm.
+        time_gate: what the gate reads. ``"paper"``: the input as it came. ``"released"`` (the authors' translation and
+            graph code): the activated, dropped-out input plus the residual's time coordinate.
+        gate_bias: whether the gate has its own bias :math:`b_0` (the authors' knowledge-graph code has none).
+        num_heads: split the output into that many points of ``out_features / num_heads`` coordinates, each with its own
+            gate. (Merging heads needs no option: concatenate them and apply a layer.)
+
+    Shapes: ``(..., in_features) -> (..., out_features)``, or ``(..., num_heads, out_features / num_heads)`` with
+    ``num_heads``. A ``residual`` must broadcast against the output; only its space part is used, except by
+    ``time_gate="released"``.
+
+    Example:
+        >>> import torch
+        >>> from hybonet import Lorentz
+        >>> manifold = Lorentz(K=-0.5)
+        >>> layer = LorentzLinear(5, 9, manifold=manifold, activation=torch.relu)
+        >>> y = layer(manifold.random_normal(2, 5))
+        >>> y.shape, manifold.check_point(y)
+        (torch.Size([2, 9]), True)
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        *,
+        manifold: Lorentz | None = None,
+        form: Literal["normalized", "pure"] = "normalized",
+        activation: Activation | None = None,
+        dropout: float = 0.0,
+        scale: float = 10.0,
+        learnable_scale: bool = True,
+        time_gate: Literal["paper", "released"] = "paper",
+        gate_bias: bool = True,
+        num_heads: int | None = None,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(manifold)
+        if in_features < 2 or out_features < 2:
+            raise ValueError(
+                f"expected at least 2 ambient coordinates (time and one of space), got in_features={in_features}, "
+                f"out_features={out_features}"
+            )
+        if form not in ("normalized", "pure"):
+            raise ValueError(f"expected form 'normalized' or 'pure', got {form!r}")
+        if time_gate not in ("paper", "released"):
+            raise ValueError(f"expected time_gate 'paper' or 'released', got {time_gate!r}")
+        if not scale > 0:
+            raise ValueError(f"expected scale (λ) > 0, got {scale}")
+        if not 0.0 <= dropout <= 1.0:
+            raise ValueError(f"expected dropout probability between 0 and 1, got {dropout}")
+        if num_heads is not None:
+            head_features(out_features, num_heads, name="out_features")
+            if form == "pure":
+                raise ValueError("num_heads splits by time gates, which form='pure' has not; use form='normalized'")
+        self.in_features, self.out_features = in_features, out_features
+        self.form, self.time_gate, self.num_heads = form, time_gate, num_heads
+        self.activation, self.dropout = activation, dropout
+        self.gate_bias = gate_bias
+        self.initial_scale = scale
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
+        rows = out_features - 1 if form == "pure" else out_features
+        self.weight = nn.Parameter(torch.empty(rows, in_features, **factory))
+        self.bias = nn.Parameter(torch.empty(rows, **factory)) if bias else None
+        if form == "normalized" and learnable_scale:
+            self.log_scale = nn.Parameter(torch.empty((), **factory))
+        else:
+            self.log_scale = None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Uniform weights within ±1/√in, the time column zero so that a far input does not saturate the gate; zero bias."""
+        bound = 1.0 / math.sqrt(self.in_features)
+        nn.init.uniform_(self.weight, -bound, bound)
+        with torch.no_grad():
+            self.weight[:, 0] = 0.0
+        if self.bias is not None:
+            nn.init.zeros_(self.bias)
+        if self.log_scale is not None:
+            nn.init.constant_(self.log_scale, math.log(self.initial_scale))
+
+    @property
+    def scale(self) -> float | Tensor:
+        """λ: a number, or a differentiable tensor if it is learnable."""
+        return self.initial_scale if self.log_scale is None else self.log_scale.exp()
+
+    def forward(self, x: Tensor, residual: Tensor | None = None) -> Tensor:
+        self.manifold.validate(x, self.in_features)
+        if residual is not None and residual.shape[-1] != self.out_features:
+            raise ValueError(
+                f"expected residual with {self.out_features} ambient coordinates in its last dimension (the output's), "
+                f"got shape {tuple(residual.shape)}"
+            )
+        h = F.dropout(x, self.dropout, self.training) if self.dropout else x
+        if self.activation is not None:
+            h = self.activation(h)
+        if self.form == "pure":
+            space = F.linear(h, self.weight, self.bias)
+            return lift(space if residual is None else space + residual[..., 1:], K=self.manifold.K)
+        u = self._gate_and_direction(x, h, residual)
+        if self.num_heads is not None:
+            u = u.unflatten(-1, (self.num_heads, -1))
+        return gated_lift(u, self.scale, K=self.manifold.K)
+
+    def _gate_and_direction(self, x: Tensor, h: Tensor, residual: Tensor | None) -> Tensor:
+        bias = self.bias
+        if bias is not None and not self.gate_bias:
+            bias = bias * self._space_rows(bias)
+        u = F.linear(h, self.weight, bias)
+        if h is not x and self.time_gate == "paper":
+            heads = self.num_heads or 1
+            gates = slice(None, None, self.out_features // heads)
+            gate = F.linear(x, self.weight[gates], None if bias is None else bias[gates])
+            u = torch.cat((gate.unsqueeze(-1), u.unflatten(-1, (heads, -1))[..., 1:]), dim=-1).flatten(-2)
+        if residual is None:
+            return u
+        return u + (residual if self.time_gate == "released" else residual * self._space_rows(residual))
+
+    def _space_rows(self, like: Tensor) -> Tensor:
+        """1 for space rows of the output, 0 for the time gates."""
+        mask = torch.ones(self.out_features, dtype=like.dtype, device=like.device)
+        mask[:: self.out_features // (self.num_heads or 1)] = 0.0
+        return mask
+
+    def extra_repr(self) -> str:
+        text = f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+        text += f", form={self.form}"
+        text += f", dropout={self.dropout}" if self.dropout else ""
+        text += f", num_heads={self.num_heads}" if self.num_heads else ""
+        return text
+
+
+def head_features(features: int, num_heads: int, *, name: str = "embed_dim") -> int:
+    """Coordinates per head, or a ``ValueError`` if the heads do not divide the features or leave no space coordinate.
+
+    Example:
+        >>> head_features(64, 4)
+        16
+    """
+    if num_heads < 1 or features % num_heads:
+        raise ValueError(
+            f"expected {name} ({features}) to be a multiple of num_heads, got num_heads={num_heads}; "
+            f"choose for example {name}={max(1, num_heads) * -(-features // max(1, num_heads))}"
+        )
+    if features // num_heads < 2:
+        raise ValueError(
+            f"expected at least 2 ambient coordinates a head, got {name}={features} over {num_heads} heads; "
+            "use fewer heads"
+        )
+    return features // num_heads

@@ -1,0 +1,65 @@
+"""The base of all layers: it holds the manifold and marks which parameters are points on it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from torch import nn
+
+from hybonet.geometry import Lorentz
+
+
+class LorentzModule(nn.Module):
+    """A layer that lives on a :class:`~hybonet.Lorentz` manifold; without one it uses K = -1.
+
+    Parameters named in ``manifold_parameters`` hold points. They are ordinary ``nn.Parameter`` tensors with an attribute
+    ``manifold`` by which :mod:`hybonet.optim` knows them. The mark is set again after ``copy.deepcopy``, unpickling and
+    ``load_state_dict(assign=True)``, which all make new parameter objects.
+
+    Example:
+        >>> import copy
+        >>> from hybonet.nn import LorentzEmbedding
+        >>> layer = copy.deepcopy(LorentzEmbedding(10, 4))
+        >>> layer.weight.manifold is layer.manifold
+        True
+    """
+
+    manifold_parameters: ClassVar[tuple[str, ...]] = ()
+    manifold: Lorentz
+
+    def __init__(self, manifold: Lorentz | None = None) -> None:
+        super().__init__()
+        if manifold is not None and not isinstance(manifold, Lorentz):
+            raise ValueError(
+                f"expected manifold to be a hybonet.Lorentz, got {type(manifold).__name__}; "
+                "for a curvature of -2 pass manifold=Lorentz(K=-2.0)"
+            )
+        self.manifold = Lorentz() if manifold is None else manifold
+
+    def register_parameter(self, name: str, param: nn.Parameter | None) -> None:
+        super().register_parameter(name, param)
+        if param is not None and name in self.manifold_parameters:
+            param.manifold = self.manifold  # type: ignore[attr-defined]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for name in self.manifold_parameters:
+            getattr(self, name).manifold = self.manifold
+
+
+def require_same_manifold(expected: Lorentz, **modules: nn.Module) -> None:
+    """Raise a ``ValueError`` unless every layer inside the given modules lives on the expected manifold.
+
+    Example:
+        >>> from hybonet.nn import LorentzLinear
+        >>> require_same_manifold(Lorentz(-2.0), encoder=LorentzLinear(3, 3))
+        Traceback (most recent call last):
+        ValueError: encoder lives on Lorentz(K=-1) but Lorentz(K=-2) was expected; build both with the same manifold object
+    """
+    for name, module in modules.items():
+        for layer in module.modules():
+            if isinstance(layer, LorentzModule) and not expected.same_as(layer.manifold):
+                raise ValueError(
+                    f"{name} lives on {layer.manifold} but {expected} was expected; "
+                    "build both with the same manifold object"
+                )

@@ -1,0 +1,82 @@
+"""What the Riemannian optimisers share: telling points from ordinary parameters, and sparse rows from dense tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from hybonet.geometry import Lorentz
+from hybonet.optim.parameters import adopt_groups, manifold_of
+from hybonet.optim.row_updates import restore_time
+
+
+def k_of(manifold: Lorentz) -> float:
+    """-1/K as a number."""
+    return -1.0 / float(manifold.K)
+
+
+class RiemannianOptimizer(torch.optim.Optimizer):
+    """Base of the optimisers: one loop over groups that hands each parameter to the Euclidean or the manifold step."""
+
+    def __init__(self, params: nn.Module | Iterable[Any], defaults: dict[str, Any]) -> None:
+        super().__init__(adopt_groups(params, defaults["weight_decay"]), defaults)
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        (group,) = adopt_groups([param_group], 0.0)
+        super().add_param_group(group)
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
+        """One step; ``closure`` re-evaluates the model if given."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        moved_sheets = []
+        for group in self.param_groups:
+            euclidean = []
+            for param in group["params"]:
+                manifold = manifold_of(param)
+                if param.grad is None:
+                    continue
+                if manifold is None:
+                    euclidean.append(param)
+                    continue
+                self._step_manifold(param, manifold, group)
+                if manifold.learnable:
+                    moved_sheets.append((param, manifold))
+            if euclidean:
+                self._step_euclidean(euclidean, group)
+        # The step may have changed a learned curvature: its points follow their sheet.
+        for param, manifold in moved_sheets:
+            restore_time(param.view(-1, param.shape[-1]), k_of(manifold))
+        return loss
+
+    def _step_euclidean(self, params: list[Tensor], group: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def _step_manifold(self, param: Tensor, manifold: Lorentz, group: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    @staticmethod
+    @contextmanager
+    def touched_rows(grad: Tensor | None, tables: list[Tensor | None]) -> Iterator[tuple[Tensor, list[Any]]]:
+        """The gradient and the rows of the tables that it touches, as matrices; what is changed in them is written back.
+
+        A dense gradient touches everything, and the rows are views. A sparse one costs as much as it has rows.
+        """
+        assert grad is not None
+        if grad.is_sparse:
+            grad = grad.coalesce()
+            index = grad.indices()[0]
+            rows = [None if t is None else t.index_select(0, index) for t in tables]
+            yield grad.values(), rows
+            for table, new in zip(tables, rows, strict=True):
+                if table is not None and new is not None:
+                    table.index_copy_(0, index, new)
+        else:
+            yield grad.reshape(-1, grad.shape[-1]), [None if t is None else t.view(-1, t.shape[-1]) for t in tables]

@@ -1,0 +1,126 @@
+"""Which parameters are points on a manifold, and how to group and clip them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from hybonet.geometry import Lorentz
+
+
+def manifold_of(param: Tensor) -> Lorentz | None:
+    """The manifold whose points a parameter holds, or None for a Euclidean one.
+
+    Example:
+        >>> from hybonet.nn import LorentzEmbedding
+        >>> manifold_of(LorentzEmbedding(10, 4).weight)
+        Lorentz(K=-1)
+    """
+    return getattr(param, "manifold", None)
+
+
+def parameter_groups(model: nn.Module, *, weight_decay: float = 0.0) -> list[dict[str, Any]]:
+    """Optimiser groups with weight decay only where it makes sense: on Euclidean matrices.
+
+    Points on a manifold, biases, scales and a learned curvature go to groups without decay.
+
+    Example:
+        >>> from hybonet.nn import LorentzTransformerEncoderLayer
+        >>> groups = parameter_groups(LorentzTransformerEncoderLayer(8, 2, 16), weight_decay=0.01)
+        >>> [(group["weight_decay"], len(group["params"])) for group in groups]
+        [(0.01, 6), (0.0, 12)]
+    """
+    decayed, plain, points = [], [], []
+    for param in model.parameters():
+        if not param.requires_grad:
+            continue
+        if manifold_of(param) is not None:
+            points.append(param)
+        else:
+            (decayed if param.dim() >= 2 else plain).append(param)
+    groups = [(decayed, weight_decay), (plain, 0.0), (points, 0.0)]
+    return [{"params": params, "weight_decay": decay} for params, decay in groups if params]
+
+
+def adopt_groups(params: nn.Module | Iterable[Any], weight_decay: float) -> list[Any]:
+    """What an optimiser was given, as torch's optimisers take it.
+
+    A module is split by :func:`parameter_groups`. A group may name a ``manifold``; it marks the group's parameters and is
+    taken out again, so that ``state_dict()`` stays plain data.
+    """
+    if isinstance(params, nn.Module):
+        return parameter_groups(params, weight_decay=weight_decay)
+    groups = list(params)
+    for i, group in enumerate(groups):
+        if isinstance(group, dict) and "manifold" in group:
+            group = dict(group)
+            manifold = group.pop("manifold")
+            members = group["params"]
+            members = [members] if isinstance(members, Tensor) else list(members)
+            for param in members:
+                _mark(param, manifold)
+            groups[i] = {**group, "params": members}
+    return groups
+
+
+def _mark(param: Tensor, manifold: Lorentz | None) -> None:
+    if manifold is None:
+        return
+    known = manifold_of(param)
+    if known is not None and not manifold.same_as(known):
+        raise ValueError(
+            f"the group's manifold is {manifold}, but a parameter of shape {tuple(param.shape)} holds points of {known}; "
+            "leave the group's manifold out, or give the layer that manifold"
+        )
+    if known is None:
+        manifold.check_point(param, name="parameter")
+        param.manifold = manifold  # type: ignore[attr-defined]
+
+
+@torch.no_grad()
+def clip_grad_norm_(parameters: Iterable[Tensor] | Tensor, max_norm: float) -> Tensor:
+    r"""Scale gradients in place so that their total norm is at most ``max_norm``; returns the norm before.
+
+    Like ``torch.nn.utils.clip_grad_norm_``, but the gradient of a manifold parameter counts with its Riemannian norm
+    :math:`g^T J g + (x \cdot g)^2/k` (a row far out has a large Euclidean gradient for the same slope), and sparse
+    gradients are allowed. torch's own function works with these optimisers too.
+
+    Example:
+        >>> import torch
+        >>> from hybonet.nn import LorentzEmbedding
+        >>> table = LorentzEmbedding(10, 4)
+        >>> table(torch.arange(3)).square().sum().backward()
+        >>> norm = clip_grad_norm_(table.parameters(), 0.1)
+        >>> clip_grad_norm_(table.parameters(), 0.1) <= 0.1 + 1e-6
+        tensor(True)
+    """
+    if isinstance(parameters, Tensor):
+        parameters = [parameters]
+    params = [p for p in parameters if p.grad is not None]
+    if not params:
+        return torch.tensor(0.0)
+    squares = [_squared_norm(p) for p in params]
+    total = torch.stack([s.to(squares[0].device) for s in squares]).sum().sqrt()
+    factor = (max_norm / (total + 1e-6)).clamp_max(1.0)
+    for p in params:
+        grad = p.grad
+        assert grad is not None
+        (grad._values() if grad.is_sparse else grad).mul_(factor.to(grad.device))
+    return total
+
+
+def _squared_norm(param: Tensor) -> Tensor:
+    grad = param.grad
+    assert grad is not None
+    point: Tensor = param
+    if grad.is_sparse:
+        grad = param.grad = grad.coalesce()
+        point, grad = param[grad.indices()[0]], grad.values()
+    square = grad.square().sum(-1) if grad.dim() else grad.square()
+    manifold = manifold_of(param)
+    if manifold is not None:
+        square = square - 2.0 * grad[..., 0].square() - manifold.K * (point * grad).sum(-1).square()
+    return square.sum().clamp_min(0.0)

@@ -1,0 +1,99 @@
+"""Stochastic gradient descent on manifolds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from torch import Tensor, nn
+
+from hybonet.geometry import Lorentz
+from hybonet.optim.base import RiemannianOptimizer, k_of
+from hybonet.optim.row_updates import in_blocks, sgd_rows
+
+
+class RiemannianSGD(RiemannianOptimizer):
+    r"""SGD with momentum for points on the sheet and ordinary parameters together; the same numbers as geoopt's.
+
+    A point moves along the geodesic, :math:`x \leftarrow \exp_x(-\eta\, m)`, and its momentum is carried along by parallel
+    transport. Sparse gradients update only the touched rows.
+
+    Args:
+        params: a module, parameters, or groups (see :class:`~hybonet.optim.RiemannianAdam`).
+        lr, momentum, dampening, nesterov: as in ``torch.optim.SGD``. As in geoopt, the momentum buffer starts at the first
+            Euclidean gradient.
+        weight_decay: L2 penalty on Euclidean parameters; on points too with ``decay_manifold``.
+
+    Example:
+        >>> import torch
+        >>> from hybonet.nn import LorentzEmbedding
+        >>> table = LorentzEmbedding(10, 4)
+        >>> optimizer = RiemannianSGD(table, lr=0.1, momentum=0.5)
+        >>> for _ in range(100):
+        ...     optimizer.zero_grad()
+        ...     table.manifold.dist0(table.weight).square().sum().backward()
+        ...     optimizer.step()
+        >>> bool((table.manifold.dist0(table.weight) < 1e-3).all())
+        True
+    """
+
+    def __init__(
+        self,
+        params: nn.Module | Iterable[Any],
+        lr: float = 1e-3,
+        momentum: float = 0.0,
+        dampening: float = 0.0,
+        weight_decay: float = 0.0,
+        nesterov: bool = False,
+        *,
+        decay_manifold: bool = False,
+    ) -> None:
+        if min(lr, momentum, weight_decay) < 0:
+            raise ValueError(
+                f"expected lr, momentum and weight_decay >= 0, got lr={lr}, momentum={momentum}, "
+                f"weight_decay={weight_decay}"
+            )
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError(f"nesterov needs momentum > 0 and dampening 0, got {momentum} and {dampening}")
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "dampening": dampening,
+            "weight_decay": weight_decay,
+            "nesterov": nesterov,
+            "decay_manifold": decay_manifold,
+        }
+        super().__init__(params, defaults)
+
+    def _momentum_buffer(self, param: Tensor, group: dict[str, Any]) -> Tensor | None:
+        if not group["momentum"]:
+            return None
+        state = self.state[param]
+        if "momentum_buffer" not in state:
+            grad = param.grad
+            assert grad is not None
+            state["momentum_buffer"] = grad.to_dense() if grad.is_sparse else grad.clone().contiguous()
+        return state["momentum_buffer"]
+
+    def _step_euclidean(self, params: list[Tensor], group: dict[str, Any]) -> None:
+        for param in params:
+            with self.touched_rows(param.grad, [param, self._momentum_buffer(param, group)]) as (grad, (x, buffer)):
+                if group["weight_decay"]:
+                    grad = grad.add(x, alpha=group["weight_decay"])
+                if buffer is not None:
+                    buffer.mul_(group["momentum"]).add_(grad, alpha=1 - group["dampening"])
+                    grad = grad.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
+                x.add_(grad, alpha=-group["lr"])
+
+    def _step_manifold(self, param: Tensor, manifold: Lorentz, group: dict[str, Any]) -> None:
+        with self.touched_rows(param.grad, [param, self._momentum_buffer(param, group)]) as (g, (x, m)):
+            in_blocks(
+                sgd_rows,
+                [x, g, m],
+                k=k_of(manifold),
+                lr=group["lr"],
+                momentum=group["momentum"],
+                dampening=group["dampening"],
+                nesterov=group["nesterov"],
+                weight_decay=group["weight_decay"] if group["decay_manifold"] else 0.0,
+            )

@@ -1,0 +1,142 @@
+"""In-place updates of points, one row a point: the arithmetic of the Riemannian optimisers.
+
+Everything is a row-wise linear combination of the point x, the gradient g and a buffer m, with coefficients that are one
+number a row; no temporary outlives a block of rows that fits the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from hybonet.geometry.numerics import max_rapidity, sinhc
+
+#: Elements of a block: 1 MiB of float32. Larger temporaries leave the cache and are mapped anew at every allocation.
+BLOCK = 1 << 18
+
+
+def dot(a: Tensor, b: Tensor) -> Tensor:
+    return (a * b).sum(-1, keepdim=True)
+
+
+def in_blocks(update: Callable[..., None], tensors: list[Tensor | None], **constants: Any) -> None:
+    """Call an in-place row update on blocks of rows of tensors ``(rows, ...)`` that belong together."""
+    first = tensors[0]
+    assert first is not None
+    rows = max(1, BLOCK // first.shape[1])
+    for start in range(0, first.shape[0], rows):
+        update(*(None if t is None else t[start : start + rows] for t in tensors), **constants)
+
+
+def riemannian_gradient(x: Tensor, g: Tensor, k: float | Tensor) -> Tensor:
+    """J g + (x·g) x/k."""
+    r = torch.addcmul(g, x, dot(x, g) / k)
+    r[:, :1] -= 2.0 * g[:, :1]
+    return r
+
+
+def move(x: Tensor, u: Tensor, m: Tensor | None, k: float | Tensor) -> None:
+    """x <- exp_x(u) and m <- m carried along, both in place; u is projected to the tangent space first.
+
+    With a = |u|/√k: exp_x(u) = cosh(a) x + sinhc(a) u, and transport along the same geodesic is
+    m + <u,m> (½ sinhc(a/2)² u + sinhc(a) x)/k.
+    """
+    u = torch.addcmul(u, x, (dot(x, u) - 2.0 * x[:, :1] * u[:, :1]) / k)
+    square = (dot(u, u) - 2.0 * u[:, :1].square()).clamp_min(0.0) / k
+    # A step to beyond the representable radius is cut, so that it stays a step.
+    limit = 0.5 * max_rapidity(x.dtype)
+    shrink = (limit / square.sqrt()).clamp_max(1.0)
+    u, square = u * shrink, square * shrink.square()
+    half = 0.5 * sinhc(square / 4).square()
+    straight = sinhc(square)
+    if m is not None:
+        along = (dot(u, m) - 2.0 * u[:, :1] * m[:, :1]) / k
+        m.addcmul_(u, along * half).addcmul_(x, along * straight)
+    x.mul_(1.0 + square * half).addcmul_(u, straight)
+    restore_time(x, k)
+
+
+def restore_time(x: Tensor, k: float | Tensor) -> None:
+    """Time from space, in place: rounding never adds up."""
+    x[:, :1] = (x[:, 1:].square().sum(-1, keepdim=True) + k).sqrt()
+
+
+def adam_rows(
+    x: Tensor,
+    g: Tensor,
+    m: Tensor,
+    v: Tensor,
+    largest: Tensor | None,
+    *,
+    k: float | Tensor,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    step_size: float | Tensor,
+    correction2: float | Tensor,
+    weight_decay: float,
+) -> None:
+    """One exact Riemannian Adam step: second moment a row, first moment transported along the step.
+
+    The step is a multiple s of m itself, so the general :func:`move` shortens to two combinations of x and m.
+    """
+    if weight_decay:
+        g = torch.add(g, x, alpha=weight_decay)
+    slope = dot(x, g)
+    square = dot(g, g) - 2.0 * g[:, :1].square() + slope.square() / k
+    v.mul_(beta2).add_(square.clamp_min(0.0), alpha=1 - beta2)
+    m.mul_(beta1).add_(g, alpha=1 - beta1).addcmul_(x, slope / k, value=1 - beta1)
+    m[:, :1] -= 2.0 * (1 - beta1) * g[:, :1]
+    if largest is not None:
+        torch.maximum(largest, v, out=largest)
+        v = largest
+    s = -step_size / ((v / correction2).sqrt() + eps)
+    m_square = (dot(m, m) - 2.0 * m[:, :1].square()).clamp_min(0.0) / k
+    limit = 0.5 * max_rapidity(x.dtype)
+    s = s * (limit / (s.abs() * m_square.sqrt())).clamp_max(1.0).nan_to_num(1.0)
+    rapidity_square = m_square * s.square()
+    cosh = 1.0 + 0.5 * rapidity_square * sinhc(rapidity_square / 4).square()
+    straight = s * sinhc(rapidity_square)
+    moved = torch.addcmul(x * cosh, m, straight)
+    m.mul_(cosh).addcmul_(x, straight * m_square)
+    x.copy_(moved)
+    restore_time(x, k)
+
+
+def sgd_rows(
+    x: Tensor,
+    g: Tensor,
+    m: Tensor | None,
+    *,
+    k: float | Tensor,
+    lr: float,
+    momentum: float,
+    dampening: float,
+    nesterov: bool,
+    weight_decay: float,
+) -> None:
+    """One Riemannian SGD step with transported momentum."""
+    if weight_decay:
+        g = torch.add(g, x, alpha=weight_decay)
+    r = riemannian_gradient(x, g, k)
+    if m is not None:
+        m.mul_(momentum).add_(r, alpha=1 - dampening)
+        r = r.add_(m, alpha=momentum) if nesterov else m
+    move(x, r * -lr, m, k)
+
+
+def chart_gradient(x: Tensor, g: Tensor, k: float | Tensor, *, precondition: bool) -> Tensor:
+    """The gradient in the chart x_s, as an ambient tensor with time 0.
+
+    Pulled back it is g_s + g_t x_s/x_t; the inverse metric of the chart, I + x_s x_sᵀ/k, then makes it Riemannian.
+    """
+    h = torch.addcmul(g, x, g[:, :1] / x[:, :1])
+    h[:, 0] = 0.0
+    if precondition:
+        h.addcmul_(x, dot(x, h) / k)
+        h[:, 0] = 0.0
+    return h
+
