@@ -53,26 +53,26 @@ class Hierarchy:
         numbered = sorted((number[child], number[parent]) for child, parent in unique)
         checksum = sha256 or hashlib.sha256("\n".join("\t".join(edge) for edge in unique).encode()).hexdigest()
         hierarchy = cls(names, torch.tensor(numbered), source, checksum)
-        hierarchy._topological  # noqa: B018 - computing the order is what finds a cycle
+        hierarchy.topological_order  # noqa: B018 - computing the order is what finds a cycle
         return hierarchy
 
     def __len__(self) -> int:
         return len(self.names)
 
     @cached_property
-    def _parents(self) -> list[list[int]]:
+    def parents(self) -> list[list[int]]:
         parents: list[list[int]] = [[] for _ in self.names]
         for child, parent in self.edges.tolist():
             parents[child].append(parent)
         return parents
 
     @cached_property
-    def _topological(self) -> list[int]:
+    def topological_order(self) -> list[int]:
         """Node numbers, every parent before its children."""
         children: list[list[int]] = [[] for _ in self.names]
         for child, parent in self.edges.tolist():
             children[parent].append(child)
-        waiting_for = [len(parents) for parents in self._parents]
+        waiting_for = [len(parents) for parents in self.parents]
         order = [node for node, count in enumerate(waiting_for) if count == 0]
         for node in order:  # grows while it is read
             for child in children[node]:
@@ -90,15 +90,15 @@ class Hierarchy:
         """One cycle, found by climbing from an unsorted node: each of those has an unsorted parent."""
         path = [next(node for node, count in enumerate(waiting_for) if count)]
         while path[-1] not in path[:-1]:
-            path.append(next(parent for parent in self._parents[path[-1]] if waiting_for[parent]))
+            path.append(next(parent for parent in self.parents[path[-1]] if waiting_for[parent]))
         return " -> ".join(repr(self.names[node]) for node in path[path.index(path[-1]) :])
 
     @cached_property
     def closure(self) -> Tensor:
         """All pairs (descendant, ancestor), without self pairs, sorted; shape (pairs, 2)."""
         ancestors: list[set[int]] = [set() for _ in self.names]
-        for node in self._topological:
-            for parent in self._parents[node]:
+        for node in self.topological_order:
+            for parent in self.parents[node]:
                 ancestors[node] |= {parent} | ancestors[parent]
         return torch.tensor([(node, above) for node, found in enumerate(ancestors) for above in sorted(found)])
 
@@ -113,15 +113,15 @@ class Hierarchy:
     def depths(self) -> Tensor:
         """Edges on the shortest way up to a root; shape (nodes,)."""
         depths = [0] * len(self)
-        for node in self._topological:
-            if self._parents[node]:
-                depths[node] = 1 + min(depths[parent] for parent in self._parents[node])
+        for node in self.topological_order:
+            if self.parents[node]:
+                depths[node] = 1 + min(depths[parent] for parent in self.parents[node])
         return torch.tensor(depths)
 
     @cached_property
     def roots(self) -> Tensor:
         """Nodes without a parent; shape (roots,)."""
-        return torch.tensor([node for node, parents in enumerate(self._parents) if not parents])
+        return torch.tensor([node for node, parents in enumerate(self.parents) if not parents])
 
     def find(self, word: str) -> int | None:
         """Number of the node with this name, or else of the first whose :func:`display_name` it is.

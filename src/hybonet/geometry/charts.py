@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from hybonet.geometry.lorentz import lift
+from hybonet.geometry.lorentz import lift, rebuilt
 from hybonet.geometry.numerics import Curvature, bounded, origin_time
 
 
@@ -17,9 +17,8 @@ def to_poincare(x: Tensor, *, K: Curvature) -> Tensor:
         >>> to_poincare(lift(torch.tensor([0.75, 0.0]), K=-1.0), K=-1.0)
         tensor([0.3333, 0.0000])
     """
-    radius = origin_time(K)
-    x = bounded(x)
-    return radius * x[..., 1:] / (x[..., :1] + radius)
+    radius, point = origin_time(K), rebuilt(x, K=K)
+    return (radius * point[..., 1:] / (point[..., :1] + radius)).to(x.dtype)
 
 
 def from_poincare(p: Tensor, *, K: Curvature) -> Tensor:
@@ -32,25 +31,24 @@ def from_poincare(p: Tensor, *, K: Curvature) -> Tensor:
         >>> from_poincare(torch.tensor([1 / 3, 0.0]), K=-1.0)
         tensor([1.2500, 0.7500, 0.0000])
     """
-    p = _inside(p, K)
-    k = -1.0 / K
-    return lift(2.0 * k * p / (k - p.square().sum(-1, keepdim=True)), K=K)
+    ball, k = _inside(p, K), -1.0 / K
+    return lift((2.0 * k * ball / (k - ball.square().sum(-1, keepdim=True))).to(p.dtype), K=K)
 
 
 def to_klein(x: Tensor, *, K: Curvature) -> Tensor:
-    r"""Klein coordinates :math:`\kappa = \sqrt{k}\, x_s / x_t`; ``(..., d) -> (..., d - 1)``.
+    r"""Klein coordinates :math:`c = \sqrt{k}\, x_s / x_t`; ``(..., d) -> (..., d - 1)``.
 
     Example:
         >>> import torch
         >>> to_klein(lift(torch.tensor([0.75, 0.0]), K=-1.0), K=-1.0)
         tensor([0.6000, 0.0000])
     """
-    x = bounded(x)
-    return origin_time(K) * x[..., 1:] / x[..., :1].clamp_min(torch.finfo(x.dtype).tiny)
+    point = rebuilt(x, K=K)
+    return (origin_time(K) * point[..., 1:] / point[..., :1]).to(x.dtype)
 
 
 def from_klein(c: Tensor, *, K: Curvature) -> Tensor:
-    r"""Point of Klein coordinates: :math:`x_s = \sqrt{k}\,\kappa / \sqrt{k - |\kappa|^2}`; ``(..., n) -> (..., n + 1)``.
+    r"""Point of Klein coordinates: :math:`x_s = \sqrt{k}\, c / \sqrt{k - |c|^2}`; ``(..., n) -> (..., n + 1)``.
 
     Vectors on or outside the ball (radius :math:`\sqrt{k}`) are drawn just inside it.
 
@@ -59,14 +57,15 @@ def from_klein(c: Tensor, *, K: Curvature) -> Tensor:
         >>> from_klein(torch.tensor([0.6, 0.0]), K=-1.0)
         tensor([1.2500, 0.7500, 0.0000])
     """
-    c = _inside(c, K)
-    return lift(origin_time(K) * c * (-1.0 / K - c.square().sum(-1, keepdim=True)).rsqrt(), K=K)
+    ball = _inside(c, K)
+    stretch = (-1.0 / K - ball.square().sum(-1, keepdim=True)).rsqrt()
+    return lift((origin_time(K) * stretch * ball).to(c.dtype), K=K)
 
 
 def _inside(p: Tensor, K: Curvature) -> Tensor:
     """Scale vectors to at most (1 - 4 eps) of the ball's radius: beyond that k - |p|² is rounding noise."""
+    limit = 1.0 - 4 * torch.finfo(p.dtype).eps
     p = bounded(p)
     square = -K * p.square().sum(-1, keepdim=True)
-    limit = 1.0 - 4 * torch.finfo(p.dtype).eps
     outside = square > limit**2
     return p * torch.where(outside, limit * torch.where(outside, square, 1.0).rsqrt(), 1.0)

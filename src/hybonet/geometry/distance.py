@@ -8,51 +8,65 @@ import torch
 from torch import Tensor
 
 from hybonet.geometry.lorentz import cinner
-from hybonet.geometry.numerics import Curvature, asinhc, bounded, precision, safe_sqrt, working
+from hybonet.geometry.numerics import Curvature, asinhc, bounded, leading, precision, safe_sqrt, working
 
 
 def _dot(a: Tensor, b: Tensor) -> Tensor:
     return (a * b).sum(-1, keepdim=True)
 
 
+def _across(y: Tensor, x: Tensor, xx: Tensor, near: Tensor) -> Tensor:
+    """Component of y across x, where xx = |x|² > 0, to half as many digits again as the dtype has.
+
+    Where ``near``, y - x stands in for y: the component is the same and the numbers are smaller. Rounding the product
+    c x would leave an error of eps |y| in the result, and far out the distance magnifies it by |x|. So c x is formed
+    without rounding from halves of the significands, and the little that remains along x is projected away once more.
+    """
+    v = torch.addcmul(y, x, near.to(x.dtype), value=-1)
+    c = leading(_dot(v, x) / xx)
+    high = leading(x)
+    rest = torch.addcmul(torch.addcmul(v, c, high, value=-1), c, x - high, value=-1)
+    return torch.addcmul(rest, _dot(rest, x) / xx, x, value=-1)
+
+
 def _sqdist_of_space(x: Tensor, y: Tensor, k: Curvature) -> Tensor:
     """d²_L from space parts: every sum has terms of one sign, so nothing cancels. ``(..., n) x2 -> (..., 1)``."""
-    xx, yy, xy = _dot(x, x), _dot(y, y), _dot(x, y)
+    xx, yy, xy, gap = _dot(x, x), _dot(y, y), _dot(x, y), (y - x).square().sum(-1, keepdim=True)
     times = (xx + k).sqrt() * (yy + k).sqrt()
-    delta = y - x
-    longer = torch.where(xx >= yy, x, y)
-    square = torch.maximum(xx, yy)
-    across = delta - longer * (_dot(delta, longer) / torch.where(square > 0, square, 1.0))
+    # As |x| goes to zero this part is negligible beside k |y - x|², and its direction is undefined.
+    square = torch.where(xx > precision(x.dtype).min_norm ** 2, xx, 1.0)
+    across = _across(y, x, square, gap < torch.minimum(xx, yy))
     same_side = k + times + xy.clamp_min(0.0)
     # Written as products of ratios, so that fourth powers of a coordinate never appear.
-    near = k * _dot(delta, delta) / same_side + (square / same_side) * _dot(across, across)
+    near = k * gap / same_side + (xx / same_side) * _dot(across, across)
     opposite = times + k
     far = k * (xx + yy) / opposite + (xx / opposite) * yy - xy
     return 2.0 * torch.where(xy >= 0, near, far)
 
 
-def _chart_gradient(x: Tensor, y: Tensor, k: Curvature) -> Tensor:
+def chart_gradient(x: Tensor, y: Tensor, k: Curvature) -> Tensor:
     """Gradient of d²_L with respect to the space part of x, time following along; ``(..., n) x2 -> (..., n)``.
 
     It is 2 (y_t x_s / x_t - y_s). Its radial part, which the inverse metric later magnifies by x_t²/k, is rewritten
-    without cancellation.
+    without cancellation. Near the origin there is no such magnification, and no radial direction either.
     """
     xx, yy = _dot(x, x), _dot(y, y)
     x_time, y_time = (xx + k).sqrt(), (yy + k).sqrt()
-    nonzero = xx > precision(x.dtype).min_norm ** 2
-    length = torch.where(nonzero, torch.where(nonzero, xx, 1.0).sqrt(), 0.0)
-    axis = x * torch.where(nonzero, 1.0 / torch.where(nonzero, length, 1.0), 0.0)
     delta = y - x
-    step = _dot(delta, axis)
-    across = delta - step * axis
-    y_radial = _dot(y, axis)
+    straight = _dot(delta, x + y) / (x_time * (x_time + y_time)) * x - delta
+
+    far = xx > k
+    square = torch.where(far, xx, 1.0)
+    length = square.sqrt()
+    across = _across(y, x, square, _dot(delta, delta) < torch.minimum(xx, yy))
+    step, y_radial = _dot(delta, x) / length, _dot(y, x) / length
     outward = y_radial > 0
-    # y_t |x| - x_t y_r = (k (|x| - y_r)(|x| + y_r) + |x|² |y_across|²) / (y_t |x| + x_t y_r)
+    # y_t |x| - x_t y_r = (|x|² |y_across|² - k (y_r - |x|)(y_r + |x|)) / (y_t |x| + x_t y_r)
     total = torch.where(outward, y_time * length + x_time * y_radial, 1.0)
-    slant = safe_sqrt(_dot(across, across))
-    same_side = (length / total * slant) * (length * slant) - k * step * ((length + y_radial) / total)
+    same_side = (length / total) * length * _dot(across, across) - k * step * ((length + y_radial) / total)
     radial = torch.where(outward, same_side, y_time * length - x_time * y_radial)
-    return 2.0 * (radial / x_time * axis - across)
+    polar = (radial / x_time / length) * x - across
+    return 2.0 * torch.where(far, polar, straight)
 
 
 class _SquaredDistance(torch.autograd.Function):
@@ -79,13 +93,13 @@ class _SquaredDistance(torch.autograd.Function):
             ctx.k = k
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         x, y, *rest = ctx.saved_tensors
         k = rest[0] if ctx.k_is_tensor else ctx.k
         xs, ys, g = x[..., 1:], y[..., 1:], grad.unsqueeze(-1)
         pad = torch.zeros_like(grad.unsqueeze(-1))
-        grad_x = torch.cat((pad, g * _chart_gradient(xs, ys, k)), dim=-1) if ctx.needs_input_grad[0] else None
-        grad_y = torch.cat((pad, g * _chart_gradient(ys, xs, k)), dim=-1) if ctx.needs_input_grad[1] else None
+        grad_x = torch.cat((pad, g * chart_gradient(xs, ys, k)), dim=-1) if ctx.needs_input_grad[0] else None
+        grad_y = torch.cat((pad, g * chart_gradient(ys, xs, k)), dim=-1) if ctx.needs_input_grad[1] else None
         grad_k = None
         if ctx.needs_input_grad[2]:
             x_time, y_time = (_dot(xs, xs) + k).sqrt(), (_dot(ys, ys) + k).sqrt()
@@ -97,8 +111,8 @@ class _SquaredDistance(torch.autograd.Function):
 def sqdist(x: Tensor, y: Tensor, *, K: Curvature, keepdim: bool = False) -> Tensor:
     r"""Squared Lorentzian distance :math:`d_L^2(x, y) = 2/K - 2\langle x, y\rangle_L`, without cancellation.
 
-    Only the space parts are read. Float32 error stays near 1e-6 relative at any radius; identical points give exactly 0.
-    Shapes: ``(..., d), (..., d) -> (...)``.
+    Only the space parts are read. The result is exact but for the last bit or two at any radius, in float32 and in
+    float64; identical points give exactly 0. Shapes: ``(..., d), (..., d) -> (...)``.
 
     Example:
         >>> import torch
@@ -107,8 +121,12 @@ def sqdist(x: Tensor, y: Tensor, *, K: Curvature, keepdim: bool = False) -> Tens
         >>> sqdist(x, lift(torch.tensor([3000.0, 0.001]), K=-1.0), K=-1.0)
         tensor(1.0000e-06)
     """
-    a, b = torch.broadcast_tensors(bounded(x), bounded(y))
-    value = _SquaredDistance.apply(working(a), working(b), -1.0 / K).to(x.dtype)
+    return wide_sqdist(x, y, K=K, keepdim=keepdim).to(x.dtype)
+
+
+def wide_sqdist(x: Tensor, y: Tensor, *, K: Curvature, keepdim: bool = False) -> Tensor:
+    """:func:`sqdist` in the working dtype, for functions that go on computing with it."""
+    value = _SquaredDistance.apply(*torch.broadcast_tensors(bounded(x), bounded(y)), -1.0 / K)
     return value.unsqueeze(-1) if keepdim else value
 
 
@@ -124,7 +142,7 @@ def dist(x: Tensor, y: Tensor, *, K: Curvature, keepdim: bool = False) -> Tensor
         >>> dist(lift(torch.zeros(2), K=-1.0), lift(torch.tensor([0.0, 1.1752]), K=-1.0), K=-1.0)
         tensor(1.0000)
     """
-    return geodesic_of(sqdist(x, y, K=K, keepdim=keepdim), K=K)
+    return geodesic_of(wide_sqdist(x, y, K=K, keepdim=keepdim), K=K).to(x.dtype)
 
 
 def geodesic_of(square: Tensor, *, K: Curvature) -> Tensor:
@@ -135,7 +153,8 @@ def geodesic_of(square: Tensor, *, K: Curvature) -> Tensor:
         >>> geodesic_of(torch.tensor([0.0, 4.0]), K=-1.0)
         tensor([0.0000, 1.7627])
     """
-    return safe_sqrt(square) * asinhc(-0.25 * K * square)
+    wide = working(square).clamp(0.0, torch.finfo(square.dtype).max)
+    return (safe_sqrt(wide) * asinhc(-0.25 * K * wide)).to(square.dtype)
 
 
 def dist0(x: Tensor, *, K: Curvature, keepdim: bool = False) -> Tensor:
@@ -147,7 +166,7 @@ def dist0(x: Tensor, *, K: Curvature, keepdim: bool = False) -> Tensor:
         >>> dist0(lift(torch.tensor([0.0, 1.1752]), K=-1.0), K=-1.0)
         tensor(1.0000)
     """
-    square = working(bounded(x[..., 1:])).square().sum(-1, keepdim=keepdim)
+    square = bounded(x[..., 1:]).square().sum(-1, keepdim=keepdim)
     return (safe_sqrt(square) * asinhc(-K * square)).to(x.dtype)
 
 
@@ -177,8 +196,8 @@ def cdist(x: Tensor, y: Tensor, *, K: Curvature) -> Tensor:
         >>> import torch
         >>> from hybonet.geometry import lift
         >>> x = lift(torch.tensor([[0.0], [1.1752]]), K=-1.0)
-        >>> cdist(x, x, K=-1.0)
-        tensor([[0.0000, 1.0000],
-                [1.0000, 0.0000]])
+        >>> cdist(x, x, K=-1.0).round(decimals=2)
+        tensor([[0., 1.],
+                [1., 0.]])
     """
     return geodesic_of(csqdist(x, y, K=K), K=K)

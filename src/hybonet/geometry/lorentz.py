@@ -10,13 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from hybonet.geometry.numerics import (
-    Curvature,
-    bounded,
-    precision,
-    safe_sqrt,
-    working,
-)
+from hybonet.geometry.numerics import Curvature, bounded, origin_time, precision
 
 
 def inner(x: Tensor, y: Tensor, *, keepdim: bool = False) -> Tensor:
@@ -30,7 +24,7 @@ def inner(x: Tensor, y: Tensor, *, keepdim: bool = False) -> Tensor:
         tensor(-5.)
     """
     product = bounded(x) * bounded(y)
-    value = product[..., 1:].sum(-1, keepdim=True) - product[..., :1]
+    value = (product[..., 1:].sum(-1, keepdim=True) - product[..., :1]).to(x.dtype)
     return value if keepdim else value.squeeze(-1)
 
 
@@ -46,7 +40,8 @@ def cinner(x: Tensor, y: Tensor) -> Tensor:
         torch.Size([2, 2])
     """
     flipped = torch.cat((-x[..., :1], x[..., 1:]), dim=-1)
-    return bounded(flipped) @ bounded(y).transpose(-1, -2)
+    # Back to the given dtype, so that half precision is multiplied by half-precision hardware.
+    return bounded(flipped).to(x.dtype) @ bounded(y).to(y.dtype).transpose(-1, -2)
 
 
 def lift(space: Tensor, *, K: Curvature) -> Tensor:
@@ -59,8 +54,7 @@ def lift(space: Tensor, *, K: Curvature) -> Tensor:
         >>> lift(torch.tensor([0.0, 2.0]), K=-1.0)
         tensor([2.2361, 0.0000, 2.0000])
     """
-    space = bounded(space)
-    return torch.cat((time_of(space, K=K), space), dim=-1)
+    return _with_time(bounded(space), K).to(space.dtype)
 
 
 def time_of(space: Tensor, *, K: Curvature) -> Tensor:
@@ -71,8 +65,29 @@ def time_of(space: Tensor, *, K: Curvature) -> Tensor:
         >>> time_of(torch.tensor([3.0, 4.0]), K=-1.0)
         tensor([5.0990])
     """
-    square = working(space).square().sum(-1, keepdim=True)
-    return (square - 1.0 / K).sqrt().to(space.dtype)
+    return _time(bounded(space), K).to(space.dtype)
+
+
+def _time(space: Tensor, K: Curvature) -> Tensor:
+    return (space.square().sum(-1, keepdim=True) - 1.0 / K).sqrt()
+
+
+def _with_time(space: Tensor, K: Curvature) -> Tensor:
+    return torch.cat((_time(space, K), space), dim=-1)
+
+
+def rebuilt(x: Tensor, *, K: Curvature) -> Tensor:
+    """``x`` ready for arithmetic, its time computed anew from its space part; ``(..., d) -> (..., d)``.
+
+    Functions of points start with this. Half precision is then on the sheet to float32, no stray time coordinate can
+    divide by zero, and gradients sit wholly in the space coordinates (see `distance.py` for why that is better).
+
+    Example:
+        >>> import torch
+        >>> rebuilt(torch.tensor([0.0, 3.0, 4.0], dtype=torch.half), K=-1.0)
+        tensor([5.0990, 3.0000, 4.0000])
+    """
+    return _with_time(bounded(x[..., 1:]), K)
 
 
 def projx(x: Tensor, *, K: Curvature) -> Tensor:
@@ -110,8 +125,9 @@ def proju(x: Tensor, v: Tensor, *, K: Curvature) -> Tensor:
         >>> inner(x, proju(x, torch.ones(3), K=-1.0)).abs() < 1e-6
         tensor(True)
     """
-    x, v = bounded(x), bounded(v)
-    return tangent_at(x, v[..., 1:] - K * inner(x, v, keepdim=True) * x[..., 1:])
+    wide_x, wide_v = bounded(x), bounded(v)
+    radial = bounded(K * inner(wide_x, wide_v, keepdim=True))
+    return _tangent(wide_x, wide_v[..., 1:] - radial * wide_x[..., 1:], origin_time(K)).to(x.dtype)
 
 
 def tangent_at(x: Tensor, space: Tensor) -> Tensor:
@@ -125,7 +141,15 @@ def tangent_at(x: Tensor, space: Tensor) -> Tensor:
         >>> tangent_at(x, torch.tensor([2.0, -1.0]))
         tensor([ 0.,  2., -1.])
     """
-    time = (x[..., 1:] * space).sum(-1, keepdim=True) / x[..., :1]
+    wide = bounded(x)
+    least = wide[..., 1:].abs().amax(-1, keepdim=True).clamp_min(precision(x.dtype).min_norm)
+    return _tangent(wide, bounded(space), least).to(x.dtype)
+
+
+def _tangent(x: Tensor, space: Tensor, least: Curvature) -> Tensor:
+    """Adds the time coordinate. On the sheet x_t is never below ``least``; off it, that keeps 0/0 away."""
+    space = bounded(space)
+    time = (x[..., 1:] * space).sum(-1, keepdim=True) / x[..., :1].clamp_min(least)
     return torch.cat((time, space.expand(*time.shape[:-1], -1)), dim=-1)
 
 
@@ -139,53 +163,30 @@ def egrad2rgrad(x: Tensor, grad: Tensor, *, K: Curvature) -> Tensor:
         >>> egrad2rgrad(x, torch.tensor([5.0, 1.0, 2.0]), K=-1.0)
         tensor([0., 1., 2.])
     """
-    x, grad = bounded(x), bounded(grad)
-    radial = (x * grad).sum(-1, keepdim=True)
-    return tangent_at(x, grad[..., 1:] - K * radial * x[..., 1:])
+    wide_x, wide_grad = bounded(x), bounded(grad)
+    radial = bounded(K * (wide_x * wide_grad).sum(-1, keepdim=True))
+    return _tangent(wide_x, wide_grad[..., 1:] - radial * wide_x[..., 1:], origin_time(K)).to(x.dtype)
 
 
 def tangent_sqnorm(x: Tensor, u: Tensor, *, K: Curvature) -> Tensor:
     r"""Squared Riemannian norm of a tangent vector u at x, without cancellation; ``(..., d) x2 -> (..., 1)``.
 
-    :math:`\langle u, u\rangle_L` subtracts two numbers of size :math:`x_t^2`. Splitting :math:`u_s` along
-    :math:`\hat x_s` into :math:`u_r \hat x_s + u_\perp` gives the same value as a sum,
-    :math:`|u_\perp|^2 + u_r^2\, k / x_t^2`.
+    :math:`\langle u, u\rangle_L = |u_s|^2 - (x_s \cdot u_s / x_t)^2` cancels far from the origin. There :math:`u_s` is
+    split along :math:`\hat x_s` into :math:`u_r \hat x_s + u_\perp`, which gives the same value as a sum,
+    :math:`|u_\perp|^2 + u_r^2\, k / x_t^2`. Only space parts are read.
 
     Example:
         >>> import torch
         >>> x = lift(torch.tensor([3000.0, 0.0]), K=-1.0)
-        >>> tangent_sqnorm(x, tangent_at(x, torch.tensor([3000.0, 1.0])), K=-1.0)
-        tensor([2.])
+        >>> tangent_sqnorm(x, tangent_at(x, torch.tensor([3000.0, 2.0])), K=-1.0).round(decimals=4)
+        tensor([5.])
     """
-    radial, across = split_radial(x, u)
-    return across.square().sum(-1, keepdim=True) - (radial / x[..., :1]).square() / K
-
-
-def split_radial(x: Tensor, u: Tensor) -> tuple[Tensor, Tensor]:
-    r"""Split the space part of u along :math:`\hat x_s`: the radial component ``(..., 1)`` and the rest ``(..., n)``.
-
-    At the origin there is no radial direction: the component is 0 and the rest is all of :math:`u_s`.
-
-    Example:
-        >>> import torch
-        >>> radial, across = split_radial(lift(torch.tensor([0.0, 2.0]), K=-1.0), torch.tensor([0.0, 5.0, 3.0]))
-        >>> radial, across
-        (tensor([3.]), tensor([5., 0.]))
-    """
-    axis = unit(x[..., 1:])
-    radial = (axis * u[..., 1:]).sum(-1, keepdim=True)
-    return radial, u[..., 1:] - radial * axis
-
-
-def unit(v: Tensor) -> Tensor:
-    """``v / |v|``, and zero (with zero gradient) where v is zero. Shapes: ``(..., n) -> (..., n)``.
-
-    Example:
-        >>> import torch
-        >>> unit(torch.tensor([[3.0, 4.0], [0.0, 0.0]]))
-        tensor([[0.6000, 0.8000],
-                [0.0000, 0.0000]])
-    """
-    norm = safe_sqrt(v.square().sum(-1, keepdim=True))
-    usable = norm > precision(v.dtype).min_norm
-    return torch.where(usable, v / torch.where(usable, norm, 1.0), 0.0)
+    xs, us, k = bounded(x[..., 1:]), bounded(u[..., 1:]), -1.0 / K
+    xx = xs.square().sum(-1, keepdim=True)
+    x_time, along = (xx + k).sqrt(), (xs * us).sum(-1, keepdim=True)
+    straight = us.square().sum(-1, keepdim=True) - (along / x_time).square()
+    far = xx > k  # nearer the origin nothing much cancels, and there the split would spoil the gradient
+    square = torch.where(far, xx, 1.0)
+    across = us - (along / square) * xs
+    split = across.square().sum(-1, keepdim=True) + k * (along / square.sqrt() / x_time).square()
+    return torch.where(far, split, straight).to(x.dtype)

@@ -7,16 +7,17 @@ import math
 import torch
 from torch import Tensor, nn
 
-from hybonet.geometry import centroid as _centroid
 from hybonet.geometry import charts, distance, lorentz, maps, transformations
-from hybonet.geometry.numerics import Curvature, precision
+from hybonet.geometry.centroid import centroid, to_sheet
+from hybonet.geometry.numerics import MAX_LOG_CURVATURE, Curvature, precision
 
 
 class Lorentz(nn.Module):
     r"""The Lorentz model of hyperbolic space with curvature K < 0.
 
     Points are ambient vectors, time first, with :math:`-x_t^2 + |x_s|^2 = 1/K`. A fixed curvature is a plain number and
-    adds nothing to a ``state_dict``; a learnable one is stored as :math:`\log(-K)`, so it stays negative.
+    adds nothing to a ``state_dict``; a learnable one is stored as :math:`\log(-K)`, so it stays negative, and is kept
+    between -1e6 and -1e-6.
 
     Args:
         K: curvature, negative.
@@ -42,6 +43,10 @@ class Lorentz(nn.Module):
                 f"expected a finite negative curvature K, got {K!r}; hyperbolic space has K < 0, "
                 "for example Lorentz(K=-1.0)"
             )
+        if learnable and abs(math.log(-value)) > MAX_LOG_CURVATURE:
+            raise ValueError(
+                f"expected a learnable curvature K between -1e6 and -1e-6, got {K!r}; scale the data so that K is near -1"
+            )
         self.learnable = learnable
         self.check = check
         self._fixed = value
@@ -49,9 +54,18 @@ class Lorentz(nn.Module):
             self.log_neg_curvature = nn.Parameter(torch.tensor(math.log(-value)))
 
     @property
-    def K(self) -> Curvature:
+    def K(self) -> Curvature:  # noqa: N802
         """The curvature: a float, or a differentiable 0-d tensor if it is learnable."""
-        return -self.log_neg_curvature.exp() if self.learnable else self._fixed
+        if not self.learnable:
+            return self._fixed
+        log = self.log_neg_curvature
+        excess = log.detach() - log.detach().clamp(-MAX_LOG_CURVATURE, MAX_LOG_CURVATURE)
+        return -(log - excess).exp()  # the gradient does not see the bound, so it can lead back from it
+
+    @property
+    def curvature(self) -> float:
+        """K as a plain number, outside of autograd."""
+        return -self.log_neg_curvature.detach().exp().item() if self.learnable else self._fixed
 
     @property
     def k(self) -> Curvature:
@@ -59,7 +73,7 @@ class Lorentz(nn.Module):
         return -1.0 / self.K
 
     def extra_repr(self) -> str:
-        options = [f"K={float(self.K):.6g}"]
+        options = [f"K={self.curvature:.6g}"]
         options += ["learnable=True"] if self.learnable else []
         options += ["check=True"] if self.check else []
         return ", ".join(options)
@@ -101,7 +115,7 @@ class Lorentz(nn.Module):
                 f"{name} has a NaN or infinite coordinate at row {row}; look for it upstream, for example with "
                 "torch.autograd.set_detect_anomaly(True)"
             )
-        K = float(self.K)
+        K = self.curvature
         value = rows[:, 1:].square().sum(-1) - rows[:, 0].square()
         off = (value - 1.0 / K).abs() / (rows[:, 0].square() - 1.0 / K)
         bad = (off > allowed) | (rows[:, 0] <= 0)
@@ -122,7 +136,7 @@ class Lorentz(nn.Module):
             Traceback (most recent call last):
             ValueError: expected input with 4 ambient coordinates (time included) in its last dimension, got shape (2, 3)
         """
-        if features is not None and x.shape[-1] != features:
+        if features is not None and x.shape[-1:] != (features,):
             raise ValueError(
                 f"expected {name} with {features} ambient coordinates (time included) in its last dimension, "
                 f"got shape {tuple(x.shape)}"
@@ -130,9 +144,7 @@ class Lorentz(nn.Module):
         if self.check:
             self.check_point(x, name=name)
 
-    def origin(
-        self, *size: int, dtype: torch.dtype | None = None, device: torch.device | str | None = None
-    ) -> Tensor:
+    def origin(self, *size: int, dtype: torch.dtype | None = None, device: torch.device | str | None = None) -> Tensor:
         """See :func:`hybonet.geometry.origin`."""
         return lorentz.origin(*size, K=self.K, dtype=dtype, device=device)
 
@@ -158,11 +170,11 @@ class Lorentz(nn.Module):
     def centroid(self, x: Tensor, weights: Tensor | None = None) -> Tensor:
         """See :func:`hybonet.geometry.centroid`."""
         self.validate(x)
-        return _centroid.centroid(x, weights, K=self.K)
+        return centroid(x, weights, K=self.K)
 
     def to_sheet(self, s: Tensor) -> Tensor:
         """See :func:`hybonet.geometry.to_sheet`."""
-        return _centroid.to_sheet(s, K=self.K)
+        return to_sheet(s, K=self.K)
 
     # -- distances ------------------------------------------------------------------------------------------------
 
@@ -271,7 +283,7 @@ class Lorentz(nn.Module):
         return transformations.rotation(matrix)
 
     def _validate_pair(self, x: Tensor, y: Tensor) -> None:
-        if x.shape[-1] != y.shape[-1]:
+        if x.shape[-1:] != y.shape[-1:] or x.dim() == 0:
             raise ValueError(
                 f"expected two sets of points with equally many ambient coordinates, got {tuple(x.shape)} and "
                 f"{tuple(y.shape)}"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from hybonet.geometry.distance import sqdist
-from hybonet.geometry.lorentz import lift, split_radial, tangent_at, tangent_sqnorm
+from hybonet.geometry.distance import chart_gradient, wide_sqdist
+from hybonet.geometry.lorentz import lift, rebuilt, tangent_at, tangent_sqnorm
 from hybonet.geometry.numerics import Curvature, asinhc, bounded, max_rapidity, safe_sqrt, sinhc
 
 
 def expmap0(u: Tensor, *, K: Curvature) -> Tensor:
-    r"""Exponential map at the origin: :math:`x_s = \sqrt{k}\,\sinh(\alpha)\, u_s/|u_s|`, :math:`\alpha = |u_s|/\sqrt{k}`.
+    r"""Exponential map at the origin: :math:`x_s = \sinh(\alpha)\, u_s/\alpha`, :math:`\alpha = |u_s|/\sqrt{k}`.
 
     ``u`` is an ambient tangent vector at the origin; its time coordinate is zero there and is not read.
     Shapes: ``(..., d) -> (..., d)``.
@@ -23,15 +23,19 @@ def expmap0(u: Tensor, *, K: Curvature) -> Tensor:
     """
     space = bounded(u[..., 1:])
     square = -K * space.square().sum(-1, keepdim=True)
-    # Past the largest representable radius the direction is kept and the length is cut.
-    limit = max_rapidity(u.dtype, K)
+    shrink = _shrink(square, max_rapidity(u.dtype, K))
+    return lift((sinhc(square * shrink.square()) * shrink * space).to(u.dtype), K=K)
+
+
+def _shrink(square: Tensor, limit: Curvature) -> Tensor:
+    """Factor that cuts a step to the largest representable rapidity, keeping its direction; a constant to gradients."""
+    square = square.detach()
     beyond = square > limit**2
-    shrink = torch.where(beyond, limit / torch.where(beyond, square, 1.0).sqrt(), 1.0)
-    return lift(sinhc(square * shrink.square()) * shrink * space, K=K)
+    return torch.where(beyond, limit / torch.where(beyond, square, 1.0).sqrt(), 1.0)
 
 
 def logmap0(x: Tensor, *, K: Curvature) -> Tensor:
-    r"""Logarithmic map at the origin: :math:`u_s = \sqrt{k}\,\mathrm{asinh}(|x_s|/\sqrt{k})\; x_s/|x_s|`, :math:`u_t = 0`.
+    r"""Logarithmic map at the origin: :math:`u_s = \mathrm{asinh}(a)\, x_s/a`, :math:`u_t = 0`, :math:`a = |x_s|/\sqrt{k}`.
 
     Shapes: ``(..., d) -> (..., d)``.
 
@@ -42,61 +46,29 @@ def logmap0(x: Tensor, *, K: Curvature) -> Tensor:
     """
     space = bounded(x[..., 1:])
     tangent = asinhc(-K * space.square().sum(-1, keepdim=True)) * space
-    return torch.cat((torch.zeros_like(tangent[..., :1]), tangent), dim=-1)
+    return torch.cat((torch.zeros_like(tangent[..., :1]), tangent), dim=-1).to(x.dtype)
 
 
 def expmap(x: Tensor, u: Tensor, *, K: Curvature) -> Tensor:
     r"""Exponential map at x: :math:`\cosh(\alpha)\, x + \sinh(\alpha)\, u/\alpha`, :math:`\alpha = |u|_L/\sqrt{k}`.
 
-    ``u`` must be tangent at x (``proju`` makes it so). A long step towards the origin is computed in polar form, because
-    the two terms above then cancel almost wholly. Shapes: ``(..., d), (..., d) -> (..., d)``.
+    ``u`` must be tangent at x (``proju`` makes it so); its time coordinate is not read.
+    Shapes: ``(..., d), (..., d) -> (..., d)``.
 
     Example:
         >>> import torch
         >>> x = lift(torch.tensor([3.0, 4.0]), K=-1.0)
-        >>> expmap(x, logmap(x, lift(torch.zeros(2), K=-1.0), K=-1.0), K=-1.0).round(decimals=5)
-        tensor([1., 0., 0.])
+        >>> expmap(x, tangent_at(x, torch.tensor([0.0, 0.0])), K=-1.0)
+        tensor([5.0990, 3.0000, 4.0000])
     """
-    x, u = torch.broadcast_tensors(bounded(x), bounded(u))
+    dtype = x.dtype
+    x, u = torch.broadcast_tensors(rebuilt(x, K=K), bounded(u))
     square = -K * tangent_sqnorm(x, u, K=K)
-    limit = max_rapidity(x.dtype, K)
-    beyond = square > limit**2
-    shrink = torch.where(beyond, limit / torch.where(beyond, square, 1.0).sqrt(), 1.0)
+    shrink = _shrink(square, max_rapidity(dtype, K))
     u, square = u * shrink, square * shrink.square()
-
-    cosh = 1.0 + 0.5 * square * sinhc(square / 4).square()
-    straight = cosh * x[..., 1:] + sinhc(square) * u[..., 1:]
-    # The polar form has no derivative at the origin or at u = 0, and no advantage near them.
-    far = (square > 1.0) & (-K * x[..., 1:].square().sum(-1, keepdim=True) > 1.0)
-    anchor = torch.zeros_like(x[..., 1:])
-    anchor[..., 0] = 2.0
-    polar = _polar_step(
-        lift(torch.where(far, x[..., 1:], anchor), K=K),
-        torch.where(far, u, 1.0),
-        torch.where(far, square, 4.0),
-        K=K,
-    )
-    return lift(torch.where(far, polar, straight), K=K)
-
-
-def _polar_step(x: Tensor, u: Tensor, square: Tensor, *, K: Curvature) -> Tensor:
-    """Space part of exp_x(u) by addition theorems along the radius of x: sums of like sign, no cancellation."""
-    rapidity = square.sqrt()
-    radial, across = split_radial(x, u)
-    # c is the cosine between u and the outward radius; 1 - |c| comes from the sine.
-    c = (radial / (x[..., :1] * rapidity)).clamp(-1.0, 1.0)
-    sine_square = (-K * across.square().sum(-1, keepdim=True) / square).clamp(0.0, 1.0)
-    small_side = sine_square / (1.0 + c.abs())
-    plus = torch.where(c < 0, small_side, 1.0 + c)
-    minus = torch.where(c < 0, 1.0 - c, small_side)
-    axis = x[..., 1:] / x[..., 1:].square().sum(-1, keepdim=True).sqrt()
-    radius = torch.asinh((-K * x[..., 1:].square().sum(-1, keepdim=True)).sqrt())
-    limit = max_rapidity(x.dtype, K)
-    outward = 0.5 * (
-        plus * torch.sinh((radius + rapidity).clamp_max(limit)) + minus * torch.sinh((radius - rapidity).clamp_min(-limit))
-    )
-    length = (-1.0 / K) ** 0.5
-    return length * outward * axis + sinhc(square) * across
+    sinh = sinhc(square)
+    cosh = (1.0 + square * sinh.square()).sqrt()
+    return lift((cosh * x[..., 1:] + sinh * u[..., 1:]).to(dtype), K=K)
 
 
 def logmap(x: Tensor, y: Tensor, *, K: Curvature) -> Tensor:
@@ -110,11 +82,12 @@ def logmap(x: Tensor, y: Tensor, *, K: Curvature) -> Tensor:
         >>> logmap(x, y, K=-1.0)
         tensor([0., 0., 0.])
     """
-    x, y = torch.broadcast_tensors(bounded(x), bounded(y))
-    ratio = -K * sqdist(x, y, K=K).unsqueeze(-1)
+    dtype = x.dtype
+    x, y = torch.broadcast_tensors(rebuilt(x, K=K), rebuilt(y, K=K))
+    ratio = -K * wide_sqdist(x, y, K=K, keepdim=True)
     # sinh(b) = sqrt(q/k) sqrt(1 + q/4k) and b = 2 asinh(sqrt(q/k)/2), so b/sinh(b) needs no inverse cosh.
     factor = asinhc(ratio / 4) / (1.0 + ratio / 4).sqrt()
-    return tangent_at(x, factor * (y[..., 1:] - x[..., 1:]) - (0.5 * factor * ratio) * x[..., 1:])
+    return tangent_at(x, factor * (y[..., 1:] - x[..., 1:]) - (0.5 * factor * ratio) * x[..., 1:]).to(dtype)
 
 
 def transp(x: Tensor, y: Tensor, v: Tensor, *, K: Curvature) -> Tensor:
@@ -129,14 +102,13 @@ def transp(x: Tensor, y: Tensor, v: Tensor, *, K: Curvature) -> Tensor:
         >>> torch.isclose(tangent_sqnorm(y, moved, K=-1.0), tangent_sqnorm(x, v, K=-1.0))
         tensor([True])
     """
-    x, y, v = torch.broadcast_tensors(bounded(x), bounded(y), bounded(v))
+    dtype = v.dtype
+    x, y, v = torch.broadcast_tensors(rebuilt(x, K=K), rebuilt(y, K=K), bounded(v))
     xs, ys, vs = x[..., 1:], y[..., 1:], v[..., 1:]
-    delta = ys - xs
-    # <y, v> = <y - x, v> since v is tangent at x; y_t - x_t without cancellation.
-    delta_time = (delta * (xs + ys)).sum(-1, keepdim=True) / (x[..., :1] + y[..., :1])
-    along = (delta * vs).sum(-1, keepdim=True) - delta_time * v[..., :1]
-    spread = -2.0 / K + 0.5 * sqdist(x, y, K=K).unsqueeze(-1)
-    return tangent_at(y, vs + along / spread * (xs + ys))
+    # <y, v> is minus half the change of d²_L along v, which is known without cancellation.
+    along = -0.5 * (chart_gradient(xs, ys, -1.0 / K) * vs).sum(-1, keepdim=True)
+    spread = -2.0 / K + 0.5 * wide_sqdist(x, y, K=K, keepdim=True)
+    return tangent_at(y, vs + bounded(along / spread) * (xs + ys)).to(dtype)
 
 
 def transp0(y: Tensor, v: Tensor, *, K: Curvature) -> Tensor:
@@ -147,7 +119,7 @@ def transp0(y: Tensor, v: Tensor, *, K: Curvature) -> Tensor:
         >>> transp0(lift(torch.zeros(2), K=-1.0), torch.tensor([0.0, 1.0, 2.0]), K=-1.0)
         tensor([0., 1., 2.])
     """
-    return transp(lift(torch.zeros_like(y[..., 1:]), K=K), y, v, K=K)
+    return transp(torch.zeros_like(y), y, v, K=K)  # the time coordinate is not read
 
 
 def geodesic_norm(x: Tensor, u: Tensor, *, K: Curvature) -> Tensor:

@@ -14,6 +14,9 @@ from torch import Tensor
 #: Curvature as the functions take it: a number, or a 0-d tensor when it is learned. Always negative.
 Curvature = float | Tensor
 
+#: Range of -K for a learned curvature: e^±14, about 1e-6 to 1e6. Beyond it √k or 1/√k would dwarf every coordinate.
+MAX_LOG_CURVATURE = 14.0
+
 
 @dataclass(frozen=True)
 class Precision:
@@ -28,7 +31,8 @@ class Precision:
     #: Geodesic radius up to which *ambient* coordinates still resolve a unit step: about (1 + p/2) ln 2
     #: for p significand bits, since x_t² - |x_s|² = k is then lost in rounding.
     usable_radius: float
-    #: Largest coordinate we compute with. Its square, summed over 2^12 coordinates, must not overflow.
+    #: Largest coordinate we compute with. A product of three, as in the gradients of log and transport, summed over
+    #: 2^12 coordinates must not overflow where it is computed (see `working`), nor a norm in the dtype itself.
     max_coordinate: float
     #: Norms below this count as zero: their reciprocal times an ordinary gradient must stay finite.
     min_norm: float
@@ -37,10 +41,10 @@ class Precision:
 
 
 _PRECISIONS = {
-    torch.float64: Precision(19.0, 2.0**500, 1e-150, 1e-13),
-    torch.float32: Precision(9.0, 2.0**56, 1e-15, 1e-5),
-    torch.bfloat16: Precision(3.5, 2.0**56, 1e-15, 2e-2),
-    torch.float16: Precision(4.5, 2.0**7, 2e-4, 3e-3),
+    torch.float64: Precision(19.0, 2.0**320, 1e-140, 1e-13),
+    torch.float32: Precision(9.0, 2.0**38, 1e-15, 1e-5),
+    torch.bfloat16: Precision(3.5, 2.0**38, 1e-15, 2e-2),
+    torch.float16: Precision(4.5, 2.0**9, 2e-4, 3e-3),
 }
 
 
@@ -67,13 +71,29 @@ def working(x: Tensor) -> Tensor:
 
 
 def bounded(x: Tensor) -> Tensor:
-    """``x`` with coordinates clamped so that sums of their squares stay finite.
+    """``x`` ready for arithmetic: in the `working` dtype, and clamped so that sums of products stay finite.
 
-    The bound is 7e16 for float32, a point at radius 39: no usable point is touched, but a stray 1e30 then
+    The bound is 3e11 for float32, a point at radius 27: no usable point is touched, but a stray 1e30 then
     gives a large finite answer instead of inf - inf = NaN.
     """
     limit = precision(x.dtype).max_coordinate
-    return x.clamp(-limit, limit)
+    return working(x).clamp(-limit, limit)
+
+
+#: 2^s + 1 for s about half the significand: the factor of Veltkamp's splitting.
+_SPLITTERS = {torch.float32: 2.0**12 + 1, torch.float64: 2.0**27 + 1}
+
+
+def leading(x: Tensor) -> Tensor:
+    """``x`` rounded to half its significand, so that the product of two such numbers has no rounding error.
+
+    Example:
+        >>> import torch
+        >>> leading(torch.tensor(1.0 + 2.0**-20)) == 1.0
+        tensor(True)
+    """
+    large = x * _SPLITTERS[x.dtype]
+    return large - (large - x)
 
 
 def origin_time(K: Curvature) -> Curvature:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
+
+from hybonet.geometry.numerics import bounded
 
 
 def boost(velocity: Tensor) -> Tensor:
@@ -23,14 +27,16 @@ def boost(velocity: Tensor) -> Tensor:
             f"expected a velocity shorter than 1 (the speed of light), got length {square.max().sqrt().item():.6g}; "
             "use v / |v| * tanh(rapidity) to build one"
         )
-    gamma = (1.0 - square).rsqrt()[..., None, None]
-    row = velocity.unsqueeze(-2)
-    column = velocity.unsqueeze(-1)
-    space = torch.eye(velocity.shape[-1], dtype=velocity.dtype, device=velocity.device)
-    space = space + gamma.square() / (1.0 + gamma) * (column * row)
-    top = torch.cat((gamma, -gamma * row), dim=-1)
-    bottom = torch.cat((-gamma * column, space), dim=-1)
-    return torch.cat((top, bottom), dim=-2)
+    gamma = (1.0 - square).rsqrt().unsqueeze(-1)
+    return _boost_by(gamma, gamma * velocity)
+
+
+def _boost_by(gamma: Tensor, momentum: Tensor) -> Tensor:
+    """Boost of cosh and (sinh · direction) of a rapidity: unlike the velocity, they are exact at any rapidity."""
+    gamma, row, column = gamma.unsqueeze(-1), momentum.unsqueeze(-2), momentum.unsqueeze(-1)
+    space = torch.eye(momentum.shape[-1], dtype=momentum.dtype, device=momentum.device)
+    space = space + column * row / (1.0 + gamma)
+    return torch.cat((torch.cat((gamma, -row), dim=-1), torch.cat((-column, space), dim=-1)), dim=-2)
 
 
 def rotation(matrix: Tensor) -> Tensor:
@@ -69,10 +75,12 @@ def transform(matrix: Tensor, x: Tensor) -> Tensor:
         >>> transform(boost(torch.tensor([0.6])), torch.tensor([1.0, 0.0]))
         tensor([ 1.2500, -0.7500])
     """
-    return x @ matrix.transpose(-1, -2)
+    return bounded(x).to(x.dtype) @ matrix.transpose(-1, -2)
 
 
-def random_boost(n: int, *, rapidity: float = 1.0, generator: torch.Generator | None = None, **options: object) -> Tensor:
+def random_boost(
+    n: int, *, rapidity: float = 1.0, generator: torch.Generator | None = None, **options: object
+) -> Tensor:
     """A boost of the given rapidity in a uniformly random direction of n space dimensions; ``-> (n + 1, n + 1)``.
 
     Example:
@@ -80,8 +88,8 @@ def random_boost(n: int, *, rapidity: float = 1.0, generator: torch.Generator | 
         torch.Size([4, 4])
     """
     direction = torch.randn(n, generator=generator, **options)  # type: ignore[call-overload]
-    speed = torch.tanh(torch.tensor(rapidity, dtype=torch.float64)).item()
-    return boost(direction / direction.norm() * speed)
+    gamma = direction.new_full((1,), math.cosh(rapidity))
+    return _boost_by(gamma, direction / direction.norm() * math.sinh(rapidity))
 
 
 def random_rotation(n: int, *, generator: torch.Generator | None = None, **options: object) -> Tensor:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz, to_sheet
 from hybonet.nn.linear import LorentzLinear, gated_lift, head_features
-from hybonet.nn.module import LorentzModule
+from hybonet.nn.module import LorentzModule, wide_in_autocast
 
 
 def _flip_time(x: Tensor) -> Tensor:
@@ -26,44 +26,41 @@ class _FlashCentroid(torch.autograd.Function):
     and o need not be kept. The flipped query is made again in the backward instead of being stored.
     """
 
+    generate_vmap_rule = True
+
     @staticmethod
     def forward(
-        ctx: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool, scale: float, radius: float
-    ) -> Tensor:
+        q: Tensor, k: Tensor, v: Tensor, is_causal: bool, scale: float, radius: float
+    ) -> tuple[Tensor, Tensor, Tensor]:
         out, logsumexp = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
-            _flip_time(q), k, v, 0.0, is_causal, attn_mask=mask, scale=scale
+            _flip_time(q), k, v, 0.0, is_causal, scale=scale
         )
         time, space_square = out[..., :1], out[..., 1:].square().sum(-1, keepdim=True)
         # Weights sum to 1, so -<o,o> >= k: anything less is rounding.
         factor = radius * (time.square() - space_square).clamp_min(radius**2).rsqrt()
         out = out.mul_(factor)
         out[..., :1] = (out[..., 1:].square().sum(-1, keepdim=True) + radius**2).sqrt()
-        ctx.save_for_backward(q, k, v, out, logsumexp, factor, *([] if mask is None else [mask]))
-        ctx.options = (is_causal, scale, radius)
-        return out
+        return out, logsumexp, factor
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
+        ctx.mark_non_differentiable(*output[1:])
+        ctx.save_for_backward(*inputs[:3], *output)
+        ctx.options = inputs[3:]
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
-        q, k, v, out, logsumexp, factor, *mask = ctx.saved_tensors
+    def backward(ctx: Any, grad: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
+        q, k, v, out, logsumexp, factor = ctx.saved_tensors
         is_causal, scale, radius = ctx.options
         along = (grad * out).sum(-1, keepdim=True) / radius**2
         grad_out = torch.addcmul(grad, out, along)
         grad_out[..., :1] -= 2.0 * along * out[..., :1]
         grad_q, grad_k, grad_v = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward(
-            grad_out.mul_(factor),
-            _flip_time(q),
-            k,
-            v,
-            out,
-            logsumexp,
-            0.0,
-            is_causal,
-            attn_mask=mask[0] if mask else None,
-            scale=scale,
+            grad_out.mul_(factor), _flip_time(q), k, v, out, logsumexp, 0.0, is_causal, scale=scale
         )
         grad_q[..., :1].neg_()
-        return grad_q, grad_k, grad_v, None, None, None, None
+        return grad_q, grad_k, grad_v, None, None, None
 
 
 def lorentz_attention(
@@ -81,13 +78,13 @@ def lorentz_attention(
     :math:`\nu_{ij} = \mathrm{softmax}_j(-s\, d_L^2(q_i, k_j))`.
 
     :math:`d_L^2` is affine in :math:`\langle q, k\rangle_L` and softmax drops constants, so this is exactly torch's
-    scaled dot-product attention on :math:`(-q_t, q_s)` with scale 2s, followed by a Lorentz normalisation: no n×n matrix is
-    built wherever torch has a fused kernel.
+    scaled dot-product attention on :math:`(-q_t, q_s)` with scale 2s, followed by a Lorentz normalisation: no n×n
+    matrix is built wherever torch has a fused kernel.
 
     Args:
         q, k, v: points, ``(..., heads, L, d)``, ``(..., heads, S, d)``, ``(..., heads, S, e)``.
-        attn_mask: as in ``F.scaled_dot_product_attention``: boolean, True = attend, or a float mask added to the logits;
-            broadcast to ``(..., heads, L, S)``. A query that may attend to nothing gives the origin.
+        attn_mask: as in ``F.scaled_dot_product_attention``: boolean, True = attend, or a float mask added to the
+            logits; broadcast to ``(..., heads, L, S)``. A query that may attend to nothing gives the origin.
         dropout_p: dropout on the weights (the caller passes 0 in evaluation).
         is_causal: query i sees keys up to i only.
         scale: s, by default :math:`1/\sqrt{d}`; a tensor if it is learned.
@@ -105,20 +102,20 @@ def lorentz_attention(
     _check_shapes(q, k, v)
     for name, points in (("q", q), ("k", k), ("v", v)):
         manifold.validate(points, name=name)
+    if is_causal and attn_mask is not None:
+        attn_mask, is_causal = _causal(q, k, attn_mask), False
     if scale is None:
         scale = 1.0 / math.sqrt(q.shape[-1])
     if isinstance(scale, Tensor):
         q, scale = _flip_time(q) * (2.0 * scale), 1.0
     elif _flash_centroid_serves(q, k, v, attn_mask, dropout_p, manifold):
-        return _FlashCentroid.apply(q, k, v, attn_mask, is_causal, 2.0 * scale, math.sqrt(-1.0 / float(manifold.K)))
+        return _FlashCentroid.apply(q, k, v, is_causal, 2.0 * scale, math.sqrt(-1.0 / manifold.curvature))[0]
     else:
         q, scale = _flip_time(q), 2.0 * scale
     total = F.scaled_dot_product_attention(
         q, k, v, attn_mask=attn_mask, dropout_p=dropout_p, is_causal=is_causal, scale=scale
     )
-    if torch.is_autocast_enabled(q.device.type):
-        total = total.float()
-    return to_sheet(total, K=manifold.K)
+    return to_sheet(wide_in_autocast(total), K=manifold.K)
 
 
 def _flash_centroid_serves(
@@ -132,6 +129,8 @@ def _flash_centroid_serves(
         and q.dim() == 4
         and q.shape[:2] == k.shape[:2] == v.shape[:2]
         and q.shape[-1] == v.shape[-1]
+        and q.shape[-2] > 0  # the kernel divides by the lengths
+        and k.shape[-2] > 0
         and mask is None  # a fully masked row needs the general path's care
         and dropout_p == 0.0
         and not manifold.learnable
@@ -146,7 +145,8 @@ def attention_weights(
     is_causal: bool = False,
     scale: float | Tensor | None = None,
 ) -> Tensor:
-    r"""The weights :math:`\nu_{ij}` of :func:`lorentz_attention` themselves, ``(..., L, S)``: for pictures, not for training.
+    r"""The weights :math:`\nu_{ij}` of :func:`lorentz_attention` themselves, ``(..., L, S)``: for pictures, not for
+    training.
 
     Example:
         >>> import torch
@@ -159,8 +159,7 @@ def attention_weights(
         scale = 1.0 / math.sqrt(q.shape[-1])
     logits = 2.0 * scale * (_flip_time(q) @ k.transpose(-1, -2))
     if is_causal:
-        keep = torch.ones(logits.shape[-2:], dtype=torch.bool, device=q.device).tril()
-        attn_mask = keep if attn_mask is None else combine_masks(attn_mask, keep)
+        attn_mask = _causal(q, k, attn_mask)
     if attn_mask is not None:
         logits = logits.masked_fill(~attn_mask, -math.inf) if attn_mask.dtype == torch.bool else logits + attn_mask
     return torch.softmax(logits, dim=-1).nan_to_num(0.0)  # 0/0 where nothing may be attended to
@@ -184,6 +183,12 @@ def combine_masks(first: Tensor, second: Tensor) -> Tensor:
         return torch.zeros_like(mask, dtype=dtype).masked_fill(~mask, -math.inf)
 
     return additive(first) + additive(second)
+
+
+def _causal(q: Tensor, k: Tensor, mask: Tensor | None, past: int = 0) -> Tensor:
+    """The mask that also hides keys after a query's own position; ``past`` keys come before the first query."""
+    keep = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril(past)
+    return keep if mask is None else combine_masks(mask, keep)
 
 
 def _check_shapes(q: Tensor, k: Tensor, v: Tensor) -> None:
@@ -254,8 +259,8 @@ class KVCache:
 
 
 class LorentzMultiheadAttention(LorentzModule):
-    r"""Multi-head Lorentz attention: per-head Lorentz linear maps for q, k and v, :func:`lorentz_attention`, and a Lorentz
-    linear map on the concatenated heads, each of which keeps its own time coordinate.
+    r"""Multi-head Lorentz attention: per-head Lorentz linear maps for q, k and v, :func:`lorentz_attention`, and a
+    Lorentz linear map on the concatenated heads, each of which keeps its own time coordinate.
 
     The arguments follow ``nn.MultiheadAttention``, except that ``batch_first`` is True and ``need_weights`` False by
     default. ``residual`` enters the output map as the paper's residual connection.
@@ -298,6 +303,8 @@ class LorentzMultiheadAttention(LorentzModule):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(manifold)
+        if not 0.0 <= dropout <= 1.0:
+            raise ValueError(f"expected dropout probability between 0 and 1, got {dropout}")
         self.embed_dim, self.num_heads = embed_dim, num_heads
         self.head_dim = head_features(embed_dim, num_heads)
         self.dropout, self.batch_first = dropout, batch_first
@@ -306,7 +313,7 @@ class LorentzMultiheadAttention(LorentzModule):
         self.q_proj = LorentzLinear(embed_dim, embed_dim, bias, **per_head)
         self.k_proj = LorentzLinear(kdim or embed_dim, embed_dim, bias, **per_head)
         self.v_proj = LorentzLinear(vdim or embed_dim, embed_dim, bias, **per_head)
-        self.out_proj = LorentzLinear(embed_dim, embed_dim, bias, **options)
+        self.out_proj = LorentzLinear(embed_dim, embed_dim, bias, **{**options, "in_heads": num_heads})
         self.softmax_scale = (
             nn.Parameter(torch.tensor(math.sqrt(embed_dim), device=device, dtype=dtype)) if learnable_scale else None
         )
@@ -354,18 +361,15 @@ class LorentzMultiheadAttention(LorentzModule):
             k, v = cache.stored() or cache.append(*(p(x).transpose(-2, -3) for p, x in self._sources(key, value)))
         else:
             q, k, v = self._project(query, key, value)
+        past = 0
         if cache is not None and not static_kv:
             # Positions given together see the past and each other up to themselves.
-            is_causal, past = False, cache.length
+            is_causal, past = q.shape[-2] > 1, cache.length
             k, v = cache.append(k, v)
-            if q.shape[-2] > 1:
-                new = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril(past)
-                attn_mask = new.logical_not() if attn_mask is None else attn_mask
-        mask = self._attend_mask(attn_mask, key_padding_mask, query)
+        mask = self._attend_mask(attn_mask, key_padding_mask, q, k)
+        if is_causal and past:
+            mask, is_causal = _causal(q, k, mask, past), False
         scale = None if self.softmax_scale is None else 1.0 / self.softmax_scale
-        if mask is not None and is_causal:
-            causal = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool, device=q.device).tril()
-            mask, is_causal = combine_masks(mask, causal), False
         context = lorentz_attention(
             q,
             k,
@@ -401,22 +405,28 @@ class LorentzMultiheadAttention(LorentzModule):
             q, k, v = gated_lift(u, torch.stack(scales)[:, None, None], K=self.manifold.K).unbind(-3)
         return q.transpose(-2, -3), k.transpose(-2, -3), v.transpose(-2, -3)
 
-    def _attend_mask(self, attn_mask: Tensor | None, padding: Tensor | None, query: Tensor) -> Tensor | None:
+    def _attend_mask(self, attn_mask: Tensor | None, padding: Tensor | None, q: Tensor, k: Tensor) -> Tensor | None:
         """Merge torch.nn's two masks (True = ignore) into one for the kernel (True = attend)."""
 
         def attend(mask: Tensor) -> Tensor:
             return mask.logical_not() if mask.dtype == torch.bool else mask
 
+        batch, pairs = q.shape[:-3], (q.shape[-2], k.shape[-2])
         merged = None
         if attn_mask is not None:
+            if attn_mask.shape not in (pairs, (batch.numel() * self.num_heads, *pairs)):
+                raise ValueError(
+                    f"expected attn_mask of shape (queries, keys) = {pairs} or (batch x heads, queries, keys) = "
+                    f"{(batch.numel() * self.num_heads, *pairs)}, got {tuple(attn_mask.shape)}"
+                )
             merged = attend(attn_mask)
             if merged.dim() == 3:
-                merged = merged.unflatten(0, (-1, self.num_heads))
+                merged = merged.reshape(*batch, self.num_heads, *pairs)
         if padding is not None:
-            if padding.dim() != query.dim() - 1:
+            if padding.shape != (*batch, pairs[1]):
                 raise ValueError(
-                    f"expected key_padding_mask of shape (batch, keys), True where a key is padding, got "
-                    f"{tuple(padding.shape)} for a query of shape {tuple(query.shape)}"
+                    f"expected key_padding_mask of shape (batch, keys) = {(*batch, pairs[1])}, True where a key is "
+                    f"padding, got {tuple(padding.shape)}; with a cache it covers all keys so far"
                 )
             keys = attend(padding)[..., None, None, :]
             merged = keys if merged is None else combine_masks(merged, keys)

@@ -15,14 +15,14 @@ from hybonet.nn.module import LorentzModule
 class LorentzEmbedding(LorentzModule):
     r"""A look-up table whose rows are points, to be trained with :mod:`hybonet.optim`.
 
-    Rows start at :math:`\exp_o(u)`, :math:`u \sim N(0, \mathtt{init\_std}^2)` in each of the ``embedding_dim - 1`` space
-    coordinates; the default :math:`1/\sqrt{\mathtt{embedding\_dim}}` puts them at radius ≈ 1 whatever the size.
+    Rows start at :math:`\exp_o(u)`, :math:`u \sim N(0, \mathtt{init\_std}^2)` in each of the ``embedding_dim - 1``
+    space coordinates; the default :math:`1/\sqrt{\mathtt{embedding\_dim}}` puts them at radius ≈ 1 whatever the size.
 
     Args:
         num_embeddings, embedding_dim: rows and *ambient* coordinates.
         padding_idx: a row that is the origin at first and gets no gradient.
-        max_norm: largest length of a row's space part; longer rows are shortened on the way out (the table itself is not
-            changed), which bounds their radius by asinh(max_norm/√k)·√k.
+        max_norm: largest length of a row's space part; longer rows are shortened on the way out (the table itself is
+            not changed), which bounds their radius by asinh(max_norm/√k)·√k.
         sparse: sparse gradients, for the optimisers' lazy row updates.
         init_std: see above.
 
@@ -105,8 +105,9 @@ class LorentzEmbedding(LorentzModule):
         r"""A table from given vectors.
 
         Args:
-            vectors: ``(rows, d)`` points (``space="lorentz"``), or ``(rows, d - 1)`` coordinates in the Poincaré ball of
-                the same curvature (``"poincare"``), or Euclidean vectors taken as tangent at the origin (``"tangent"``).
+            vectors: ``(rows, d)`` points (``space="lorentz"``), or ``(rows, d - 1)`` coordinates in the Poincaré ball
+                of the same curvature (``"poincare"``), or Euclidean vectors taken as tangent at the origin
+                (``"tangent"``).
             freeze: do not train them.
             check: verify that Lorentz vectors are on the sheet, Poincaré vectors inside the ball.
 
@@ -125,11 +126,11 @@ class LorentzEmbedding(LorentzModule):
                 manifold.check_point(vectors, name="vectors")
             points = vectors
         elif space == "poincare":
-            radius = float(manifold.k) ** 0.5
+            radius = (-1.0 / manifold.curvature) ** 0.5
             longest = vectors.norm(dim=-1).max().item() if vectors.numel() else 0.0
             if check and not longest < radius:
                 raise ValueError(
-                    f"expected Poincaré vectors inside the ball of radius {radius:.6g} (K = {float(manifold.K):.6g}), "
+                    f"expected Poincaré vectors inside the ball of radius {radius:.6g} (K = {manifold.curvature:.6g}), "
                     f"the longest is {longest:.6g}; rescale them, or pass check=False to draw them inside"
                 )
             points = manifold.from_poincare(vectors)

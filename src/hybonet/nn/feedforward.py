@@ -13,8 +13,8 @@ from hybonet.nn.module import LorentzModule
 
 
 class LorentzFeedForward(LorentzModule):
-    r"""Two Lorentz linear layers, :math:`\mathrm{HL}_2(\mathrm{HL}_1(x))`, the second with the activation on its input and,
-    if given, the residual as its bias.
+    r"""Two Lorentz linear layers, :math:`\mathrm{HL}_2(\mathrm{HL}_1(x))`, the second with the activation on its
+    input and, if given, the residual as its bias.
 
     Shapes: ``(..., d_model) -> (..., d_model)``; ``dim_feedforward`` counts ambient coordinates too.
 

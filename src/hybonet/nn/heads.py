@@ -137,5 +137,3 @@ class FermiDiracDecoder(nn.Module):
 
     def extra_repr(self) -> str:
         return f"r={self.radius.item():.4g}, t={self.log_temperature.exp().item():.4g}, learnable={self.learnable}"
-
-

@@ -15,7 +15,8 @@ class EuclideanToLorentz(LorentzModule):
     r"""Lift Euclidean features to points with one more coordinate.
 
     ``method="exp"``: the features are a tangent vector at the origin, :math:`x = \exp_o(0, f)`, so their length is the
-    geodesic radius. ``method="space"``: they are the space part, time is rebuilt; their length is then sinh of the radius.
+    geodesic radius. ``method="space"``: they are the space part, time is rebuilt; their length is then sinh of the
+    radius.
 
     Shapes: ``(..., n) -> (..., n + 1)``.
 
@@ -32,7 +33,9 @@ class EuclideanToLorentz(LorentzModule):
         self.method = method
 
     def forward(self, features: Tensor) -> Tensor:
-        return self.manifold.lift(features) if self.method == "space" else self.manifold.expmap0(F.pad(features, (1, 0)))
+        return (
+            self.manifold.lift(features) if self.method == "space" else self.manifold.expmap0(F.pad(features, (1, 0)))
+        )
 
     def extra_repr(self) -> str:
         return f"method={self.method}"

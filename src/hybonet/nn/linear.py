@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz, lift
 from hybonet.geometry.numerics import Curvature, origin_time, precision, working
-from hybonet.nn.module import LorentzModule
+from hybonet.nn.module import LorentzModule, wide_in_autocast
 
 Activation = Callable[[Tensor], Tensor]
 
@@ -49,7 +49,7 @@ class _GatedLift(torch.autograd.Function):
         ctx.save_for_backward(*output, *(c for c in constants if isinstance(c, Tensor)))
 
     @staticmethod
-    def backward(  # type: ignore[override]
+    def backward(
         ctx: Any, grad: Tensor | None, grad_scale: Tensor | None, grad_sigma: Tensor | None
     ) -> tuple[Tensor | None, ...]:
         y, scale, sigma, *tensors = ctx.saved_tensors
@@ -77,18 +77,18 @@ class _GatedLift(torch.autograd.Function):
 def gated_lift(u: Tensor, scale: Curvature, *, K: Curvature, min_time: float = MIN_TIME) -> Tensor:
     r"""The normalised form's second half: from a gate and a direction to a point.
 
-    With :math:`u = (g, z)`: :math:`y_t = \lambda\,\sigma(g) + \varepsilon`, :math:`y_s = \frac{z}{|z|}\sqrt{y_t^2 - k}`,
-    :math:`\varepsilon =` ``min_time`` :math:`\cdot\sqrt{k}`. Shapes: ``(..., d) -> (..., d)``; ``scale`` is λ, a number
-    or a tensor that broadcasts against ``(..., 1)``. A zero z gives the origin. Half precision is computed in float32;
-    under ``torch.autocast`` the result stays float32, as torch's own normalisations do.
+    With :math:`u = (g, z)`: :math:`y_t = \lambda\,\sigma(g) + \varepsilon`, :math:`y_s = \frac{z}{|z|}\sqrt{y_t^2 -
+    k}`, :math:`\varepsilon =` ``min_time`` :math:`\cdot\sqrt{k}`. Shapes: ``(..., d) -> (..., d)``; ``scale`` is λ, a
+    number or a tensor that broadcasts against ``(..., 1)``. A zero z gives the origin. Half precision is computed in
+    float32; under ``torch.autocast`` the result stays float32, as torch's own normalisations do.
 
     Example:
         >>> import torch
         >>> gated_lift(torch.tensor([0.0, 3.0, 4.0]), 2.0, K=-1.0)
         tensor([2.1000, 1.1080, 1.4773])
     """
-    y = _GatedLift.apply(working(u), scale, min_time * origin_time(K), -1.0 / K)[0]
-    return y if torch.is_autocast_enabled(u.device.type) else y.to(u.dtype)
+    u = wide_in_autocast(u)
+    return _GatedLift.apply(working(u), scale, min_time * origin_time(K), -1.0 / K)[0].to(u.dtype)
 
 
 class LorentzLinear(LorentzModule):
@@ -115,10 +115,12 @@ class LorentzLinear(LorentzModule):
             graph code): the activated, dropped-out input plus the residual's time coordinate.
         gate_bias: whether the gate has its own bias :math:`b_0` (the authors' knowledge-graph code has none).
         num_heads: split the output into that many points of ``out_features / num_heads`` coordinates, each with its own
-            gate. (Merging heads needs no option: concatenate them and apply a layer.)
+            gate.
+        in_heads: the input is that many points side by side, as concatenated heads are. Only the values' check of
+            ``Lorentz(check=True)`` needs to know.
 
     Shapes: ``(..., in_features) -> (..., out_features)``, or ``(..., num_heads, out_features / num_heads)`` with
-    ``num_heads``. A ``residual`` must broadcast against the output; only its space part is used, except by
+    ``num_heads``. A ``residual`` must broadcast against ``(..., out_features)``; only its space part is used, except by
     ``time_gate="released"``.
 
     Example:
@@ -146,6 +148,7 @@ class LorentzLinear(LorentzModule):
         time_gate: Literal["paper", "released"] = "paper",
         gate_bias: bool = True,
         num_heads: int | None = None,
+        in_heads: int = 1,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
@@ -167,8 +170,9 @@ class LorentzLinear(LorentzModule):
             head_features(out_features, num_heads, name="out_features")
             if form == "pure":
                 raise ValueError("num_heads splits by time gates, which form='pure' has not; use form='normalized'")
+        head_features(in_features, in_heads, name="in_features", heads_name="in_heads")
         self.in_features, self.out_features = in_features, out_features
-        self.form, self.time_gate, self.num_heads = form, time_gate, num_heads
+        self.form, self.time_gate, self.num_heads, self.in_heads = form, time_gate, num_heads, in_heads
         self.activation, self.dropout = activation, dropout
         self.gate_bias = gate_bias
         self.initial_scale = scale
@@ -176,15 +180,13 @@ class LorentzLinear(LorentzModule):
         rows = out_features - 1 if form == "pure" else out_features
         self.weight = nn.Parameter(torch.empty(rows, in_features, **factory))
         self.bias = nn.Parameter(torch.empty(rows, **factory)) if bias else None
-        if form == "normalized" and learnable_scale:
-            self.log_scale = nn.Parameter(torch.empty((), **factory))
-        else:
-            self.log_scale = None
+        learned = form == "normalized" and learnable_scale
+        self.log_scale = nn.Parameter(torch.empty((), **factory)) if learned else None
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Uniform weights within ±1/√in, the time column zero so that a far input does not saturate the gate; zero bias."""
-        bound = 1.0 / math.sqrt(self.in_features)
+        """Uniform weights within ±1/√in, the time column zero so that a far input does not saturate the gate; zero
+        bias.""" bound = 1.0 / math.sqrt(self.in_features)
         nn.init.uniform_(self.weight, -bound, bound)
         with torch.no_grad():
             self.weight[:, 0] = 0.0
@@ -199,7 +201,10 @@ class LorentzLinear(LorentzModule):
         return self.initial_scale if self.log_scale is None else self.log_scale.exp()
 
     def forward(self, x: Tensor, residual: Tensor | None = None) -> Tensor:
-        self.manifold.validate(x, self.in_features)
+        if self.in_heads > 1 and x.shape[-1] == self.in_features:
+            self.manifold.validate(x.unflatten(-1, (self.in_heads, -1)))
+        else:
+            self.manifold.validate(x, self.in_features)
         if residual is not None and residual.shape[-1] != self.out_features:
             raise ValueError(
                 f"expected residual with {self.out_features} ambient coordinates in its last dimension (the output's), "
@@ -210,14 +215,15 @@ class LorentzLinear(LorentzModule):
             h = self.activation(h)
         if self.form == "pure":
             space = F.linear(h, self.weight, self.bias)
-            return lift(space if residual is None else space + residual[..., 1:], K=self.manifold.K)
+            space = space if residual is None else space + residual[..., 1:]
+            return lift(wide_in_autocast(space), K=self.manifold.K)
         u = self._gate_and_direction(x, h, residual)
         if self.num_heads is not None:
             u = u.unflatten(-1, (self.num_heads, -1))
         return gated_lift(u, self.scale, K=self.manifold.K)
 
     def _gate_and_direction(self, x: Tensor, h: Tensor, residual: Tensor | None) -> Tensor:
-        bias = self.bias
+        bias: Tensor | None = self.bias
         if bias is not None and not self.gate_bias:
             bias = bias * self._space_rows(bias)
         u = F.linear(h, self.weight, bias)
@@ -244,7 +250,7 @@ class LorentzLinear(LorentzModule):
         return text
 
 
-def head_features(features: int, num_heads: int, *, name: str = "embed_dim") -> int:
+def head_features(features: int, num_heads: int, *, name: str = "embed_dim", heads_name: str = "num_heads") -> int:
     """Coordinates per head, or a ``ValueError`` if the heads do not divide the features or leave no space coordinate.
 
     Example:
@@ -253,7 +259,7 @@ def head_features(features: int, num_heads: int, *, name: str = "embed_dim") -> 
     """
     if num_heads < 1 or features % num_heads:
         raise ValueError(
-            f"expected {name} ({features}) to be a multiple of num_heads, got num_heads={num_heads}; "
+            f"expected {name} ({features}) to be a multiple of {heads_name}, got {heads_name}={num_heads}; "
             f"choose for example {name}={max(1, num_heads) * -(-features // max(1, num_heads))}"
         )
     if features // num_heads < 2:

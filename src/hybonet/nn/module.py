@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
+from hybonet.geometry.numerics import working
 
 
 class LorentzModule(nn.Module):
     """A layer that lives on a :class:`~hybonet.Lorentz` manifold; without one it uses K = -1.
 
-    Parameters named in ``manifold_parameters`` hold points. They are ordinary ``nn.Parameter`` tensors with an attribute
-    ``manifold`` by which :mod:`hybonet.optim` knows them. The mark is set again after ``copy.deepcopy``, unpickling and
-    ``load_state_dict(assign=True)``, which all make new parameter objects.
+    Parameters named in ``manifold_parameters`` hold points. They are ordinary ``nn.Parameter`` tensors with an
+    attribute ``manifold`` by which :mod:`hybonet.optim` knows them. The mark is set again after ``copy.deepcopy``,
+    unpickling and ``load_state_dict(assign=True)``, which all make new parameter objects.
 
     Example:
         >>> import copy
@@ -45,6 +47,17 @@ class LorentzModule(nn.Module):
         super().__setstate__(state)
         for name in self.manifold_parameters:
             getattr(self, name).manifold = self.manifold
+
+
+def wide_in_autocast(x: Tensor) -> Tensor:
+    """``x`` as a normalisation takes it under ``torch.autocast``: in float32, not half precision, as torch's own do.
+
+    Example:
+        >>> with torch.autocast("cpu", dtype=torch.bfloat16):
+        ...     wide_in_autocast(torch.zeros(2, dtype=torch.bfloat16)).dtype
+        torch.float32
+    """
+    return working(x) if torch.is_autocast_enabled(x.device.type) else x
 
 
 def require_same_manifold(expected: Lorentz, **modules: nn.Module) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from hybonet.geometry import to_sheet
-from hybonet.nn.module import LorentzModule
+from hybonet.nn.module import LorentzModule, wide_in_autocast
 
 
 class LorentzCentroidPooling(LorentzModule):
@@ -33,4 +33,4 @@ class LorentzCentroidPooling(LorentzModule):
             share = share.masked_fill(mask, 0.0)
         total = share.sum(-1, keepdim=True)
         share = share / total.where(total > 0, total.new_ones(()))
-        return to_sheet((share.unsqueeze(-2) @ x).squeeze(-2), K=self.manifold.K)
+        return to_sheet(wide_in_autocast((share.unsqueeze(-2) @ x).squeeze(-2)), K=self.manifold.K)

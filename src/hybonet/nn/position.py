@@ -76,9 +76,9 @@ class LorentzPositionalEncoding(LorentzModule):
 
     def forward(self, x: Tensor, offset: int = 0) -> Tensor:
         length = x.shape[-2]
-        if offset + length > self.max_len:
+        if not 0 <= offset <= self.max_len - length:
             raise ValueError(
-                f"expected at most {self.max_len} positions, got {offset + length}; "
+                f"expected positions within 0 to {self.max_len - 1}, got {offset} to {offset + length - 1}; "
                 "build the layer with a larger max_len or cut the sequence"
             )
         return self.linear(x, self.position[offset : offset + length])

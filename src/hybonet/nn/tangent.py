@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
 from hybonet.nn.linear import Activation
-from hybonet.nn.module import LorentzModule
+from hybonet.nn.module import LorentzModule, wide_in_autocast
 
 
 class TangentLinear(LorentzModule):
@@ -63,7 +63,8 @@ class TangentLinear(LorentzModule):
         tangent = F.dropout(self.manifold.logmap0(x)[..., 1:], self.dropout, self.training)
         if self.activation is not None:
             tangent = self.activation(tangent)
-        return self.manifold.expmap0(F.pad(F.linear(tangent, self.weight, self.bias), (1, 0)))
+        tangent = wide_in_autocast(F.linear(tangent, self.weight, self.bias))
+        return self.manifold.expmap0(F.pad(tangent, (1, 0)))
 
     def extra_repr(self) -> str:
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"

@@ -18,7 +18,8 @@ from hybonet.nn.module import LorentzModule, require_same_manifold
 class LorentzTransformerEncoderLayer(LorentzModule):
     """Self-attention and feed-forward, each with the block's input as residual.
 
-    Arguments and masks follow ``nn.TransformerEncoderLayer`` (``batch_first`` is True by default); all sizes are ambient.
+    Arguments and masks follow ``nn.TransformerEncoderLayer`` (``batch_first`` is True by default); all sizes are
+    ambient.
 
     Args:
         d_model, nhead, dim_feedforward: coordinates, heads, coordinates inside the feed-forward block.
@@ -54,9 +55,8 @@ class LorentzTransformerEncoderLayer(LorentzModule):
     ) -> None:
         super().__init__(manifold)
         options: dict[str, Any] = {"manifold": self.manifold, "linear": linear, "device": device, "dtype": dtype}
-        self.self_attn = LorentzMultiheadAttention(
-            d_model, nhead, dropout, bias, batch_first=batch_first, **options, **(attention or {})
-        )
+        attend = {"batch_first": batch_first, **options, **(attention or {})}
+        self.self_attn = LorentzMultiheadAttention(d_model, nhead, dropout, bias, **attend)
         self.feed_forward = LorentzFeedForward(d_model, dim_feedforward, dropout, activation, bias, **options)
 
     def reset_parameters(self) -> None:
@@ -293,12 +293,15 @@ class LorentzTransformer(LorentzModule):
             "device": device,
             "dtype": dtype,
         }
-        self.encoder = custom_encoder or LorentzTransformerEncoder(
-            LorentzTransformerEncoderLayer(*sizes, **options), num_encoder_layers
-        )
-        self.decoder = custom_decoder or LorentzTransformerDecoder(
-            LorentzTransformerDecoderLayer(*sizes, **options), num_decoder_layers
-        )
+        if custom_encoder is None:
+            custom_encoder = LorentzTransformerEncoder(
+                LorentzTransformerEncoderLayer(*sizes, **options), num_encoder_layers
+            )
+        if custom_decoder is None:
+            custom_decoder = LorentzTransformerDecoder(
+                LorentzTransformerDecoderLayer(*sizes, **options), num_decoder_layers
+            )
+        self.encoder, self.decoder = custom_encoder, custom_decoder
 
     def forward(
         self,

@@ -16,7 +16,7 @@ from hybonet.optim.row_updates import restore_time
 
 def k_of(manifold: Lorentz) -> float:
     """-1/K as a number."""
-    return -1.0 / float(manifold.K)
+    return -1.0 / manifold.curvature
 
 
 class RiemannianOptimizer(torch.optim.Optimizer):
@@ -65,7 +65,8 @@ class RiemannianOptimizer(torch.optim.Optimizer):
     @staticmethod
     @contextmanager
     def touched_rows(grad: Tensor | None, tables: list[Tensor | None]) -> Iterator[tuple[Tensor, list[Any]]]:
-        """The gradient and the rows of the tables that it touches, as matrices; what is changed in them is written back.
+        """The gradient and the rows of the tables that it touches, as matrices; what is changed in them is written
+        back.
 
         A dense gradient touches everything, and the rows are views. A sparse one costs as much as it has rows.
         """

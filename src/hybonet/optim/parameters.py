@@ -33,7 +33,9 @@ def parameter_groups(model: nn.Module, *, weight_decay: float = 0.0) -> list[dic
         >>> [(group["weight_decay"], len(group["params"])) for group in groups]
         [(0.01, 6), (0.0, 12)]
     """
-    decayed, plain, points = [], [], []
+    decayed: list[nn.Parameter] = []
+    plain: list[nn.Parameter] = []
+    points: list[nn.Parameter] = []
     for param in model.parameters():
         if not param.requires_grad:
             continue
@@ -48,8 +50,8 @@ def parameter_groups(model: nn.Module, *, weight_decay: float = 0.0) -> list[dic
 def adopt_groups(params: nn.Module | Iterable[Any], weight_decay: float) -> list[Any]:
     """What an optimiser was given, as torch's optimisers take it.
 
-    A module is split by :func:`parameter_groups`. A group may name a ``manifold``; it marks the group's parameters and is
-    taken out again, so that ``state_dict()`` stays plain data.
+    A module is split by :func:`parameter_groups`. A group may name a ``manifold``; it marks the group's parameters
+    and is taken out again, so that ``state_dict()`` stays plain data.
     """
     if isinstance(params, nn.Module):
         return parameter_groups(params, weight_decay=weight_decay)
@@ -72,8 +74,8 @@ def _mark(param: Tensor, manifold: Lorentz | None) -> None:
     known = manifold_of(param)
     if known is not None and not manifold.same_as(known):
         raise ValueError(
-            f"the group's manifold is {manifold}, but a parameter of shape {tuple(param.shape)} holds points of {known}; "
-            "leave the group's manifold out, or give the layer that manifold"
+            f"the group's manifold is {manifold}, but a parameter of shape {tuple(param.shape)} holds points of "
+            f"{known}; leave the group's manifold out, or give the layer that manifold"
         )
     if known is None:
         manifold.check_point(param, name="parameter")

@@ -18,8 +18,8 @@ from hybonet.optim.row_updates import adam_rows, chart_gradient, in_blocks, rest
 class RiemannianAdam(RiemannianOptimizer):
     r"""Adam for points on the sheet and ordinary parameters together.
 
-    * ``update="exact"`` (the paper's rAdam, the same numbers as geoopt's): Riemannian gradient, exponential map, first moment
-      carried by parallel transport, second moment one number a row.
+    * ``update="exact"`` (the paper's rAdam, the same numbers as geoopt's): Riemannian gradient, exponential map,
+      first moment carried by parallel transport, second moment one number a row.
     * ``update="chart"``: the sheet is globally parametrised by its space part, so Adam (torch's fused kernel) runs on
       :math:`x_s` with no constraint at all. With ``precondition`` the gradient is Riemannian,
       :math:`g + (-K)\, x_s \langle x_s, g\rangle`; without, it is the plain chart gradient.

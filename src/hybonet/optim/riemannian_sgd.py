@@ -15,13 +15,13 @@ from hybonet.optim.row_updates import in_blocks, sgd_rows
 class RiemannianSGD(RiemannianOptimizer):
     r"""SGD with momentum for points on the sheet and ordinary parameters together; the same numbers as geoopt's.
 
-    A point moves along the geodesic, :math:`x \leftarrow \exp_x(-\eta\, m)`, and its momentum is carried along by parallel
-    transport. Sparse gradients update only the touched rows.
+    A point moves along the geodesic, :math:`x \leftarrow \exp_x(-\eta\, m)`, and its momentum is carried along by
+    parallel transport. Sparse gradients update only the touched rows.
 
     Args:
         params: a module, parameters, or groups (see :class:`~hybonet.optim.RiemannianAdam`).
-        lr, momentum, dampening, nesterov: as in ``torch.optim.SGD``. As in geoopt, the momentum buffer starts at the first
-            Euclidean gradient.
+        lr, momentum, dampening, nesterov: as in ``torch.optim.SGD``. As in geoopt, the momentum buffer starts at the
+            first Euclidean gradient.
         weight_decay: L2 penalty on Euclidean parameters; on points too with ``decay_manifold``.
 
     Example:

@@ -1,7 +1,7 @@
 """In-place updates of points, one row a point: the arithmetic of the Riemannian optimisers.
 
-Everything is a row-wise linear combination of the point x, the gradient g and a buffer m, with coefficients that are one
-number a row; no temporary outlives a block of rows that fits the cache.
+Everything is a row-wise linear combination of the point x, the gradient g and a buffer m, with coefficients that are
+one number a row; no temporary outlives a block of rows that fits the cache.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from hybonet.geometry.numerics import max_rapidity, sinhc
+from hybonet.geometry.numerics import bounded, max_rapidity, precision, sinhc
 
 #: Elements of a block: 1 MiB of float32. Larger temporaries leave the cache and are mapped anew at every allocation.
 BLOCK = 1 << 18
@@ -35,7 +35,14 @@ def riemannian_gradient(x: Tensor, g: Tensor, k: float | Tensor) -> Tensor:
     """J g + (x·g) x/k."""
     r = torch.addcmul(g, x, dot(x, g) / k)
     r[:, :1] -= 2.0 * g[:, :1]
-    return r
+    return bounded(r)
+
+
+def tangent_square(x: Tensor, u: Tensor, k: float | Tensor) -> Tensor:
+    """<u,u>/k of a tangent vector, held above what rounding may take from it: its exact lower bound |u_s|²/x_t²."""
+    time_square = u[:, :1].square()
+    space_square = dot(u, u) - time_square
+    return torch.maximum((space_square - time_square) / k, space_square / x[:, :1].square())
 
 
 def move(x: Tensor, u: Tensor, m: Tensor | None, k: float | Tensor) -> None:
@@ -45,22 +52,30 @@ def move(x: Tensor, u: Tensor, m: Tensor | None, k: float | Tensor) -> None:
     m + <u,m> (½ sinhc(a/2)² u + sinhc(a) x)/k.
     """
     u = torch.addcmul(u, x, (dot(x, u) - 2.0 * x[:, :1] * u[:, :1]) / k)
-    square = (dot(u, u) - 2.0 * u[:, :1].square()).clamp_min(0.0) / k
-    # A step to beyond the representable radius is cut, so that it stays a step.
+    # A step to beyond the representable radius is cut, so that it stays a step; its length is taken of u/max|u|, since
+    # the square of a huge gradient overflows.
+    size = u.abs().amax(-1, keepdim=True).clamp_min(torch.finfo(u.dtype).tiny)
+    u = u / size
+    square = tangent_square(x, u, k)
     limit = 0.5 * max_rapidity(x.dtype)
-    shrink = (limit / square.sqrt()).clamp_max(1.0)
-    u, square = u * shrink, square * shrink.square()
+    size = torch.minimum(size, limit / square.sqrt())
+    u, square = u * size, square * size.square()
     half = 0.5 * sinhc(square / 4).square()
     straight = sinhc(square)
     if m is not None:
         along = (dot(u, m) - 2.0 * u[:, :1] * m[:, :1]) / k
-        m.addcmul_(u, along * half).addcmul_(x, along * straight)
+        m.copy_(bounded(m.addcmul_(u, along * half).addcmul_(x, along * straight)))
     x.mul_(1.0 + square * half).addcmul_(u, straight)
     restore_time(x, k)
 
 
 def restore_time(x: Tensor, k: float | Tensor) -> None:
-    """Time from space, in place: rounding never adds up."""
+    """Time from space, in place: rounding never adds up.
+
+    Coordinates are cut where the next gradient, (x·g) x, could overflow: far beyond the dtype's usable radius.
+    """
+    limit = precision(x.dtype).max_coordinate ** 0.5
+    x.clamp_(-limit, limit)
     x[:, :1] = (x[:, 1:].square().sum(-1, keepdim=True) + k).sqrt()
 
 
@@ -94,7 +109,7 @@ def adam_rows(
         torch.maximum(largest, v, out=largest)
         v = largest
     s = -step_size / ((v / correction2).sqrt() + eps)
-    m_square = (dot(m, m) - 2.0 * m[:, :1].square()).clamp_min(0.0) / k
+    m_square = tangent_square(x, m, k)
     limit = 0.5 * max_rapidity(x.dtype)
     s = s * (limit / (s.abs() * m_square.sqrt())).clamp_max(1.0).nan_to_num(1.0)
     rapidity_square = m_square * s.square()
@@ -139,4 +154,3 @@ def chart_gradient(x: Tensor, g: Tensor, k: float | Tensor, *, precondition: boo
         h.addcmul_(x, dot(x, h) / k)
         h[:, 0] = 0.0
     return h
-

@@ -1,0 +1,104 @@
+"""``python -m benchmarks``: run all comparisons, print one table, store one record."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import importlib
+import json
+import platform
+import subprocess
+import time
+from pathlib import Path
+
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.timing import Ratio
+from hybonet import __version__
+
+TOPICS = ("linear", "attention", "encoder", "optimizers")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--out", type=Path, help="directory for the record (speed.json and speed.md)")
+    parser.add_argument("--only", choices=TOPICS, action="append", help="run one topic (may be repeated)")
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+
+    start = time.perf_counter()
+    rows: list[Ratio] = []
+    for topic in arguments.only or TOPICS:
+        print(f"measuring {topic} …", flush=True)
+        rows += importlib.import_module(f"benchmarks.{topic}").run()
+    record = {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "commit": commit(),
+        "hybonet": __version__,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "processor": processor(),
+        "threads": arguments.threads,
+        "seconds": round(time.perf_counter() - start, 1),
+        "method": "all sides interleaved in one process, after warm-up, median of repeats",
+        "rows": [row.as_record() for row in rows],
+    }
+    show(rows)
+    if arguments.out:
+        arguments.out.mkdir(parents=True, exist_ok=True)
+        (arguments.out / "speed.json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+        (arguments.out / "speed.md").write_text(markdown(rows, record))
+        print(f"record: {arguments.out / 'speed.json'}")
+
+
+def show(rows: list[Ratio]) -> None:
+    table = Table("what", "case", "quantity", "ours", "peer", "ratio", "target", "met")
+    for row in rows:
+        table.add_row(*cells(row))
+    Console(width=170).print(table)
+
+
+def cells(row: Ratio) -> tuple[str, ...]:
+    verdict = {True: "yes", False: "NO", None: ""}[row.met]
+    suffix = "× faster" if row.faster_is == "peer/ours" else "×"
+    figures = (f"{row.ours:.2f} {row.unit}", f"{row.peer:.2f} {row.unit}", f"{row.ratio:.2f}{suffix}")
+    return (row.topic, row.case, row.quantity, *figures, row.target, verdict)
+
+
+def markdown(rows: list[Ratio], record: dict) -> str:
+    head = ("what", "case", "quantity", "ours", "peer", "ratio", "target", "met")
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(cells(row)) + " |" for row in rows]
+    about = (
+        f"Measured {record['date']} at commit {record['commit']}, torch {record['torch']}, {record['processor']}, "
+        f"{record['threads']} threads: {record['method']}. Written by `make bench`.\n"
+    )
+    return about + "\n" + "\n".join(lines) + "\n"
+
+
+def commit() -> str | None:
+    """The checkout's commit, marked if files differ from it."""
+    try:
+        name = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+        changed = subprocess.run(["git", "status", "--porcelain"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return name + ("+changes" if changed.strip() else "")
+
+
+def processor() -> str:
+    """The processor's name as the system states it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next(
+        (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor()
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""Views of the Poincaré disk: which point stands in the middle, and the arcs that join points."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from hybonet.geometry import Lorentz, boost, transform
+
+#: Below this, p and q are on one line with the centre as far as a drawing can tell, and the arc is that line.
+_STRAIGHT = 1e-9
+
+
+def disk_view(points: Tensor, centre: Tensor, manifold: Lorentz) -> Tensor:
+    """Coordinates in the unit disk with the point ``centre`` in the middle; ``(n, d), (d,) -> (n, 2)`` in float64.
+
+    The whole space is moved by an isometry (a boost), so no distance changes. Three ambient coordinates are the
+    hyperbolic plane and are drawn as they are. More are projected: the tangent vectors at the centre are replaced by
+    their two principal components, which keeps neither distances nor angles.
+
+    Example:
+        >>> import torch
+        >>> manifold = Lorentz()
+        >>> points = manifold.lift(torch.tensor([[0.75, 0.0], [0.0, 0.0]]))
+        >>> disk_view(points, points[0], manifold).round(decimals=4)
+        tensor([[ 0.0000,  0.0000],
+                [-0.3333,  0.0000]], dtype=torch.float64)
+    """
+    points, centre = points.double(), centre.double()
+    moved = manifold.projx(transform(boost(centre[1:] / centre[0]), points))
+    if moved.shape[-1] > 3:
+        tangent = manifold.logmap0(moved)[:, 1:]
+        _, _, axes = torch.linalg.svd(tangent, full_matrices=False)
+        flat = tangent @ axes[:2].T
+        moved = manifold.expmap0(torch.cat((torch.zeros_like(flat[:, :1]), flat), dim=-1))
+    return manifold.to_poincare(moved) / float(manifold.k) ** 0.5
+
+
+def geodesic_arcs(p: Tensor, q: Tensor, steps: int = 32) -> Tensor:
+    r"""Points along the geodesics from p to q in the unit disk: ``(n, 2), (n, 2) -> (n, steps, 2)``.
+
+    A geodesic is the arc of the circle through p and q that meets the unit circle at right angles; its middle c solves
+    :math:`c \\cdot p = (1 + |p|^2)/2` and :math:`c \\cdot q = (1 + |q|^2)/2`. Points on one line with the centre are
+    joined by that line.
+
+    Example:
+        >>> import torch
+        >>> ends = torch.tensor([[0.5, 0.0], [0.0, 0.5]])
+        >>> geodesic_arcs(ends[:1], ends[1:], steps=3)[0, 1]
+        tensor([0.1985, 0.1985])
+    """
+    t = torch.linspace(0.0, 1.0, steps, dtype=p.dtype)[:, None]
+    cross = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
+    straight = cross.abs() < _STRAIGHT
+    divisor = torch.where(straight, 1.0, cross)
+    a, b = (1 + p.square().sum(-1)) / 2, (1 + q.square().sum(-1)) / 2
+    middle = torch.stack((a * q[:, 1] - b * p[:, 1], b * p[:, 0] - a * q[:, 0]), dim=-1) / divisor[:, None]
+    from_p, from_q = p - middle, q - middle
+    begin = torch.atan2(from_p[:, 1], from_p[:, 0])
+    turn = torch.atan2(from_q[:, 1], from_q[:, 0]) - begin
+    turn = torch.remainder(turn + torch.pi, 2 * torch.pi) - torch.pi  # the part inside the disk is the shorter one
+    angle = begin[:, None] + turn[:, None] * t.T
+    arc = middle[:, None] + from_p.norm(dim=-1)[:, None, None] * torch.stack((angle.cos(), angle.sin()), dim=-1)
+    line = p[:, None] + (q - p)[:, None] * t
+    return torch.where(straight[:, None, None], line, arc)

@@ -1,0 +1,66 @@
+"""Oracles: the layers' definitions written down plainly, with no regard to speed or to the rounding of far points."""
+
+import torch
+from torch import Tensor
+
+from hybonet.geometry import precision
+
+
+def inner(x: Tensor, y: Tensor) -> Tensor:
+    return (x[..., 1:] * y[..., 1:]).sum(-1) - x[..., 0] * y[..., 0]
+
+
+def assert_on_sheet(x: Tensor, K: float, like: torch.dtype | None = None) -> None:
+    """<x,x> = 1/K within the tolerance of a dtype, relative to the terms that cancel; and time is positive."""
+    wide = x.detach().double()
+    gap = (inner(wide, wide) - 1.0 / K).abs() / wide[..., 0].square()
+    assert bool(wide.isfinite().all())
+    assert bool((wide[..., 0] > 0).all())
+    assert gap.max().item() <= precision(like or x.dtype).sheet_tolerance
+
+
+def tolerance(dtype: torch.dtype) -> dict[str, float]:
+    """For values that went through a few dozen operations at ordinary radius."""
+    return {"rtol": 2e-4, "atol": 2e-5} if dtype == torch.float32 else {"rtol": 1e-9, "atol": 1e-10}
+
+
+def points(manifold, *size: int, dtype: torch.dtype, std: float = 0.5) -> Tensor:
+    return manifold.random_normal(*size, std=std, dtype=dtype).detach()
+
+
+def linear(x, weight, bias, scale, K, *, activation=None, residual=None, gate="paper", gate_bias=True):
+    """The normalised form: y_t = λ σ(v·x + b_0) + ε, z = W h(x) + b + r, y_s = z/|z| √(y_t² + 1/K)."""
+    h = x if activation is None else activation(x)
+    bias = weight.new_zeros(len(weight)) if bias is None else bias
+    g = (x if gate == "paper" else h) @ weight[0]
+    z = h @ weight[1:].T + bias[1:]
+    if gate_bias:
+        g = g + bias[0]
+    if residual is not None:
+        z = z + residual[..., 1:]
+        g = g + (residual[..., 0] if gate == "released" else 0.0)
+    t = (scale * torch.sigmoid(g) + 1.1 * (-1.0 / K) ** 0.5).unsqueeze(-1)
+    return torch.cat((t, z / z.square().sum(-1, keepdim=True).sqrt() * (t.square() + 1.0 / K).sqrt()), dim=-1)
+
+
+def centroid(weights: Tensor, x: Tensor, K) -> Tensor:
+    """μ = Σν_j x_j / (√-K |‖Σν_i x_i‖_L|) for each row of weights."""
+    total = weights @ x
+    return total / ((-K) ** 0.5 * inner(total, total).abs().sqrt()).unsqueeze(-1)
+
+
+def weights(q: Tensor, k: Tensor, K, scale, mask: Tensor | None = None) -> Tensor:
+    """softmax over keys of -s d²_L(q, k), from all n x n squared distances; boolean masks are True to attend."""
+    square = 2.0 / K - 2.0 * inner(q.unsqueeze(-2), k.unsqueeze(-3))
+    logits = -scale * square
+    if mask is not None:
+        logits = logits.masked_fill(~mask, -torch.inf) if mask.dtype == torch.bool else logits + mask
+    return torch.softmax(logits, dim=-1)
+
+
+def attention(q, k, v, K, scale, mask=None) -> Tensor:
+    return centroid(weights(q, k, K, scale, mask), v, K)
+
+
+def gradients(loss: Tensor, inputs) -> list[Tensor]:
+    return list(torch.autograd.grad(loss, list(inputs)))

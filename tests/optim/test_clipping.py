@@ -1,0 +1,55 @@
+"""Gradient clipping for manifold, Euclidean and sparse gradients."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from hybonet import Lorentz
+from hybonet.geometry import egrad2rgrad, inner
+from hybonet.nn import LorentzEmbedding
+from hybonet.optim import RiemannianAdam, clip_grad_norm_
+
+
+def test_norm_is_riemannian_for_points_and_euclidean_for_the_rest():
+    torch.manual_seed(0)
+    model = nn.ModuleList(
+        [LorentzEmbedding(6, 4, manifold=Lorentz(-0.5), dtype=torch.float64), nn.Linear(3, 3).double()]
+    )
+    for p in model.parameters():
+        p.grad = torch.randn_like(p)
+    x = model[0].weight
+    r = egrad2rgrad(x, x.grad, K=-0.5)
+    expected = (inner(r, r).sum() + sum(p.grad.square().sum() for p in model[1].parameters())).sqrt()
+    before = x.grad.clone()
+    assert clip_grad_norm_(model.parameters(), 0.3).item() == pytest.approx(expected.item(), rel=1e-9)
+    torch.testing.assert_close(x.grad, before * (0.3 / (expected.item() + 1e-6)))
+    assert clip_grad_norm_(model.parameters(), 10.0).item() == pytest.approx(0.3, rel=1e-4)
+
+
+def test_sparse_gradients_are_clipped_as_dense_ones():
+    torch.manual_seed(0)
+    dense = LorentzEmbedding(8, 4, dtype=torch.float64)
+    sparse = copy.deepcopy(dense)
+    sparse.sparse = True
+    rows = torch.tensor([1, 1, 5])
+    for table in (dense, sparse):
+        table(rows).square().sum().backward()
+    norms = [clip_grad_norm_(table.parameters(), 0.01) for table in (dense, sparse)]
+    assert norms[0].item() == pytest.approx(norms[1].item())
+    torch.testing.assert_close(sparse.weight.grad.to_dense(), dense.weight.grad)
+
+
+def test_torchs_own_clipping_works_too():
+    table = LorentzEmbedding(8, 4)
+    optimizer = RiemannianAdam(table, lr=0.1)
+    (1e6 * table(torch.arange(8)).square().sum()).backward()
+    nn.utils.clip_grad_norm_(table.parameters(), 0.5)
+    assert table.weight.grad.norm() <= 0.5 + 1e-4
+    optimizer.step()
+    assert table.manifold.check_point(table.weight)
+
+
+def test_without_gradients_there_is_nothing_to_clip():
+    assert clip_grad_norm_(LorentzEmbedding(8, 4).parameters(), 1.0) == 0

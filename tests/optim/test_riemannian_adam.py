@@ -1,0 +1,283 @@
+"""RiemannianAdam beyond geoopt: mixed groups, sparse rows, the chart, learned curvature, state."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from hybonet import Lorentz
+from hybonet.nn import LorentzEmbedding, LorentzLinear
+from hybonet.optim import RiemannianAdam, RiemannianSGD, manifold_of, parameter_groups
+from hybonet.testing import assert_on_sheet
+
+
+def pull_together(table: LorentzEmbedding, index: torch.Tensor) -> torch.Tensor:
+    points = table(index)
+    return table.manifold.sqdist(points[:-1], points[1:]).sum()
+
+
+def optimizers():
+    return [
+        lambda p, **o: RiemannianAdam(p, lr=0.02, **o),
+        lambda p, **o: RiemannianAdam(p, lr=0.02, amsgrad=True, **o),
+        lambda p, **o: RiemannianAdam(p, lr=0.02, update="chart", **o),
+        lambda p, **o: RiemannianAdam(p, lr=0.02, update="chart", precondition=False, **o),
+        lambda p, **o: RiemannianSGD(p, lr=0.005, **o),
+        lambda p, **o: RiemannianSGD(p, lr=0.005, momentum=0.8, **o),
+        lambda p, **o: RiemannianSGD(p, lr=0.005, momentum=0.8, nesterov=True, **o),
+    ]
+
+
+KINDS = ["adam", "amsgrad", "chart", "chart-plain", "sgd", "momentum", "nesterov"]
+
+
+@pytest.mark.parametrize("make", optimizers(), ids=KINDS)
+@pytest.mark.parametrize("K", [-1.0, -0.3, -2.5])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_points_stay_on_the_sheet_and_the_loss_falls(make, K, dtype):
+    torch.manual_seed(0)
+    table = LorentzEmbedding(20, 6, manifold=Lorentz(K), dtype=dtype)
+    optimizer = make(table)
+    index = torch.arange(20)
+    first = pull_together(table, index).item()
+    for _ in range(50):
+        optimizer.zero_grad()
+        loss = pull_together(table, index)
+        loss.backward()
+        optimizer.step()
+    assert loss.item() < 0.8 * first
+    assert_on_sheet(table.weight, manifold=table.manifold)
+
+
+@pytest.mark.parametrize("make", optimizers(), ids=KINDS)
+def test_sparse_equals_dense_when_every_row_is_touched(make):
+    torch.manual_seed(0)
+    dense = LorentzEmbedding(9, 5, dtype=torch.float64)
+    sparse = copy.deepcopy(dense)
+    sparse.sparse = True
+    runs = []
+    for table in (dense, sparse):
+        optimizer = make(table)
+        for step in range(10):
+            optimizer.zero_grad()
+            pull_together(table, torch.arange(9).roll(step)).backward()
+            assert table.weight.grad.is_sparse == table.sparse
+            optimizer.step()
+        runs.append(table.weight.detach())
+    torch.testing.assert_close(runs[0], runs[1], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("make", optimizers(), ids=KINDS)
+def test_sparse_steps_touch_only_their_rows(make):
+    torch.manual_seed(0)
+    table = LorentzEmbedding(50, 5, sparse=True)
+    optimizer = make(table)
+    before = table.weight.detach().clone()
+    rows = torch.tensor([3, 7, 7, 20])
+    pull_together(table, rows).backward()
+    optimizer.step()
+    moved = (table.weight.detach() != before).any(-1)
+    assert moved.nonzero().flatten().tolist() == [3, 7, 20]
+    for name, state in optimizer.state[table.weight].items():
+        if name != "step":
+            untouched = torch.ones(50, dtype=torch.bool)
+            untouched[rows] = False
+            assert not state[untouched].any(), name
+
+
+def test_sparse_gradients_of_euclidean_tables():
+    torch.manual_seed(0)
+    dense = nn.Embedding(9, 4)
+    sparse = copy.deepcopy(dense)
+    sparse.sparse = True
+    for make in (lambda p: RiemannianAdam(p, lr=0.1), lambda p: RiemannianSGD(p, lr=0.1, momentum=0.5)):
+        for table in (dense, sparse):
+            optimizer = make(table)
+            for _ in range(3):
+                optimizer.zero_grad()
+                table(torch.arange(9)).square().sum().backward()
+                optimizer.step()
+        torch.testing.assert_close(dense.weight, sparse.weight)
+
+
+def test_euclidean_parameters_take_torchs_adam_step():
+    torch.manual_seed(0)
+    ours, theirs = nn.Linear(5, 3), nn.Linear(5, 3)
+    theirs.load_state_dict(ours.state_dict())
+    pair = [
+        (ours, RiemannianAdam(ours.parameters(), lr=0.01, weight_decay=0.1)),
+        (theirs, torch.optim.Adam(theirs.parameters(), lr=0.01, weight_decay=0.1)),
+    ]
+    data = torch.randn(20, 5)
+    for model, optimizer in pair:
+        for _ in range(20):
+            optimizer.zero_grad()
+            model(data).square().mean().backward()
+            optimizer.step()
+    torch.testing.assert_close(ours.weight, theirs.weight)
+
+
+def test_weight_decay_leaves_points_alone_unless_told():
+    table = LorentzEmbedding(10, 4)
+    start = table.weight.detach().clone()
+    for told, moves in ((False, False), (True, True)):
+        for make in (RiemannianAdam, RiemannianSGD):
+            with torch.no_grad():
+                table.weight.copy_(start)
+            optimizer = make(table.parameters(), lr=0.1, weight_decay=0.5, decay_manifold=told)
+            table.weight.grad = torch.zeros_like(table.weight)
+            optimizer.step()
+            assert (not torch.allclose(table.weight, start, atol=1e-6)) == moves
+            if moves:
+                closer = table.manifold.dist0(table.weight) < table.manifold.dist0(start)
+                assert closer.all(), "decay must pull to the origin"
+
+
+def test_groups_of_a_module_decay_only_matrices():
+    model = nn.ModuleList([LorentzEmbedding(10, 8), LorentzLinear(8, 8, manifold=Lorentz(-1.0, learnable=True))])
+    groups = parameter_groups(model, weight_decay=0.1)
+    decayed = {id(p) for group in groups if group["weight_decay"] for p in group["params"]}
+    assert decayed == {id(model[1].weight)}
+    assert {id(p) for group in groups for p in group["params"]} == {id(p) for p in model.parameters()}
+
+
+def test_learned_curvature_stays_negative_and_points_follow_their_sheet():
+    torch.manual_seed(0)
+    manifold = Lorentz(K=-1.0, learnable=True)
+    table = LorentzEmbedding(10, 5, manifold=manifold, dtype=torch.float64)
+    for update in ("exact", "chart"):
+        optimizer = RiemannianAdam(table, lr=0.3, update=update)
+        seen = []
+        for _ in range(20):
+            optimizer.zero_grad()
+            (manifold.dist(table(torch.arange(9)), table(torch.arange(1, 10))) - 3.0).square().sum().backward()
+            optimizer.step()
+            seen.append(manifold.curvature)
+            assert_on_sheet(table.weight, manifold=manifold, tolerance=1e-12)
+        assert max(seen) < 0
+        assert len(set(seen)) > 10, "the curvature must move"
+
+
+@pytest.mark.parametrize("update", ["exact", "chart"])
+def test_chart_and_exact_gradients_are_the_same_covector(update):
+    """An ambient gradient and its chart form (time 0) lead to the same step."""
+    torch.manual_seed(0)
+    manifold = Lorentz(-0.7)
+    start = manifold.random_normal(6, 4, dtype=torch.float64)
+    ambient = torch.randn(6, 4, dtype=torch.float64)
+    chart = ambient.clone()
+    chart[:, 1:] += ambient[:, :1] * start[:, 1:] / start[:, :1]
+    chart[:, 0] = 0.0
+    ends = []
+    for grad in (ambient, chart):
+        x = nn.Parameter(start.clone())
+        optimizer = RiemannianAdam([{"params": [x], "manifold": manifold}], lr=0.1, update=update)
+        x.grad = grad.clone()
+        optimizer.step()
+        ends.append(x.detach())
+    torch.testing.assert_close(ends[0], ends[1], rtol=1e-12, atol=1e-12)
+
+
+def test_preconditioned_chart_gradient_is_the_riemannian_gradient():
+    from hybonet.geometry import egrad2rgrad
+    from hybonet.optim.row_updates import chart_gradient
+
+    torch.manual_seed(0)
+    manifold = Lorentz(-0.7)
+    x = manifold.random_normal(6, 4, dtype=torch.float64)
+    g = torch.randn_like(x)
+    ours = chart_gradient(x, g, -1.0 / manifold.K, precondition=True)
+    torch.testing.assert_close(ours[:, 1:], egrad2rgrad(x, g, K=manifold.K)[:, 1:])
+    assert not ours[:, 0].any()
+
+
+@pytest.mark.parametrize("make", optimizers(), ids=KINDS)
+def test_state_survives_save_and_load_with_weights_only(make, tmp_path):
+    torch.manual_seed(0)
+    table = LorentzEmbedding(10, 4)
+
+    def advance(table, optimizer, steps):
+        for _ in range(steps):
+            optimizer.zero_grad()
+            pull_together(table, torch.arange(10)).backward()
+            optimizer.step()
+
+    optimizer = make(table)
+    advance(table, optimizer, 3)
+    torch.save({"model": table.state_dict(), "optimizer": optimizer.state_dict()}, tmp_path / "run.pt")
+    advance(table, optimizer, 3)
+
+    again = LorentzEmbedding(10, 4)
+    resumed = make(again)
+    saved = torch.load(tmp_path / "run.pt", weights_only=True)
+    again.load_state_dict(saved["model"])
+    resumed.load_state_dict(saved["optimizer"])
+    advance(again, resumed, 3)
+    assert torch.equal(again.weight, table.weight)
+
+
+def test_extreme_gradients_never_give_nan():
+    for size in (0.0, 1e-30, 1e-10, 1e10, 1e18):
+        for make in optimizers():
+            table = LorentzEmbedding(5, 4)
+            optimizer = make(table)
+            for _ in range(3):
+                table.weight.grad = torch.full_like(table.weight, size)
+                optimizer.step()
+            assert table.weight.isfinite().all(), (size, optimizer)
+
+
+def test_compiled_update_equals_eager():
+    torch.manual_seed(0)
+    eager = LorentzEmbedding(30, 6)
+    compiled = copy.deepcopy(eager)
+    for table, option in ((eager, False), (compiled, True)):
+        optimizer = RiemannianAdam(table, lr=0.05, compiled=option)
+        for _ in range(5):
+            optimizer.zero_grad()
+            pull_together(table, torch.arange(30)).backward()
+            optimizer.step()
+    torch.testing.assert_close(eager.weight, compiled.weight, rtol=1e-5, atol=1e-6)
+
+
+def test_large_tables_are_stepped_in_blocks_with_the_same_result(monkeypatch):
+    from hybonet.optim import row_updates
+
+    torch.manual_seed(0)
+    whole = LorentzEmbedding(40, 6, dtype=torch.float64)
+    blocks = copy.deepcopy(whole)
+    for table, size in ((whole, 1 << 18), (blocks, 60)):
+        monkeypatch.setattr(row_updates, "BLOCK", size)
+        optimizer = RiemannianAdam(table, lr=0.05)
+        for _ in range(3):
+            optimizer.zero_grad()
+            pull_together(table, torch.arange(40)).backward()
+            optimizer.step()
+    assert torch.equal(whole.weight, blocks.weight)
+
+
+def test_marks_and_mismatches():
+    manifold = Lorentz(-2.0)
+    x = nn.Parameter(manifold.random_normal(3, 4))
+    RiemannianAdam([{"params": [x], "manifold": manifold}])
+    assert manifold_of(x) is manifold
+    with pytest.raises(ValueError, match=r"group's manifold is Lorentz\(K=-1\).*holds points of Lorentz\(K=-2\)"):
+        RiemannianAdam([{"params": [x], "manifold": Lorentz()}])
+    with pytest.raises(ValueError, match="off the sheet"):
+        RiemannianSGD([{"params": [nn.Parameter(torch.zeros(3, 4))], "manifold": manifold}])
+    for bad in ({"lr": -1.0}, {"betas": (1.0, 0.9)}, {"update": "newton"}):
+        with pytest.raises(ValueError, match="invalid"):
+            RiemannianAdam([x], **bad)
+    with pytest.raises(ValueError, match="nesterov"):
+        RiemannianSGD([x], nesterov=True)
+
+
+def test_learning_rate_schedulers_work():
+    table = LorentzEmbedding(5, 4)
+    optimizer = RiemannianAdam(table, lr=0.1)
+    scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
+    pull_together(table, torch.arange(5)).backward()
+    optimizer.step()
+    scheduler.step()
+    assert optimizer.param_groups[0]["lr"] == pytest.approx(0.05)

@@ -1,0 +1,57 @@
+"""Every public name explains itself with an example that the tests run."""
+
+import importlib
+import inspect
+
+import pytest
+
+import hybonet
+
+MODULES = ("hybonet", "hybonet.geometry", "hybonet.nn", "hybonet.optim", "hybonet.testing")
+
+
+def public_names():
+    for module_name in MODULES:
+        module = importlib.import_module(module_name)
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if inspect.isclass(thing) or inspect.isfunction(thing):
+                yield pytest.param(thing, id=f"{module_name}.{name}")
+
+
+@pytest.mark.parametrize("thing", list(public_names()))
+def test_public_name_has_a_docstring_with_a_runnable_example(thing):
+    doc = inspect.getdoc(thing) or ""
+    assert len(doc) > 60, "say what it does, with the formula and the shapes"
+    assert ">>> " in doc, "show an example"
+
+
+@pytest.mark.parametrize("thing", list(public_names()))
+def test_public_methods_are_documented(thing):
+    if not inspect.isclass(thing):
+        return
+    for name, member in vars(thing).items():
+        if name.startswith("_") or name in ("forward", "extra_repr", "register_parameter", "add_param_group"):
+            continue
+        if inspect.isfunction(member) or isinstance(member, property | classmethod | staticmethod):
+            assert inspect.getdoc(getattr(thing, name)), f"{thing.__name__}.{name} has no docstring"
+
+
+def test_core_imports_without_optional_packages():
+    """geometry, nn, optim and testing must not pull in plotting, the command line or a peer library."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, hybonet, hybonet.nn, hybonet.optim, hybonet.testing\n"
+        "heavy = {'matplotlib', 'geoopt', 'typer', 'rich', 'pydantic', 'scipy'} & set(sys.modules)\n"
+        "sys.exit(f'imported {sorted(heavy)}' if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_version_is_stated_once():
+    from importlib.metadata import version
+
+    assert version("hybonet") == hybonet.__version__
