@@ -25,14 +25,14 @@ def geoopt_peer(K: float) -> geoopt.Lorentz:
 
 
 def pairs(
-    dtype: torch.dtype, K: float, radius: float, separation: float, kind: str, n: int = 6, dims: int = 4, seed: int = 0
+    dtype: torch.dtype, K: float, radius: float, separation: float, kind: str, *, n: int = 6, dims: int = 4
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Space parts of x at the radius, of y at the separation from it, and of log_x(y), made in float64 and rounded.
 
-    Radius and separation are in units of √k, so that every curvature meets the same shapes. The direction from x to y is
-    along the radius (in or out), across it, or anything.
+    Radius and separation are in units of √k, so that every curvature meets the same shapes. The direction from x to y
+    is along the radius (in or out), across it, or anything.
     """
-    g = seeded(seed)
+    g = seeded()
     axis = normalize(torch.randn(n, dims, dtype=torch.float64, generator=g), dim=-1)
     across = torch.randn(n, dims, dtype=torch.float64, generator=g)
     across = normalize(across - (across * axis).sum(-1, keepdim=True) * axis, dim=-1)

@@ -16,7 +16,7 @@ RADII = {torch.float32: (1e-4, 1.0, 3.0, 6.0, 8.0), torch.float64: (1e-4, 1.0, 6
 SEPARATIONS = (0.001, 0.01, 0.1, 1.0, 4.0)
 
 
-def worst_error(distance, truth, dtype: torch.dtype, K: float, radii, separations) -> float:
+def worst_error(distance, truth, dtype: torch.dtype, K: float, *, radii, separations) -> float:
     """Largest relative error of a distance over radii, separations and kinds of pairs."""
     errors = []
     for radius in radii:
@@ -37,16 +37,16 @@ def acosh_form(x: Tensor, y: Tensor, *, K: float) -> Tensor:
 @over_curvatures
 def test_sqdist_and_dist_are_exact_to_a_few_roundings(dtype, K):
     eps = torch.finfo(dtype).eps
-    assert worst_error(G.sqdist, exact.sqdist, dtype, K, RADII[dtype], SEPARATIONS) <= 6 * eps
-    assert worst_error(G.dist, exact.dist, dtype, K, RADII[dtype], SEPARATIONS) <= 6 * eps
+    assert worst_error(G.sqdist, exact.sqdist, dtype, K, radii=RADII[dtype], separations=SEPARATIONS) <= 6 * eps
+    assert worst_error(G.dist, exact.dist, dtype, K, radii=RADII[dtype], separations=SEPARATIONS) <= 6 * eps
 
 
 @over_curvatures
 def test_published_float32_bound(K):
-    radii, separations = (1.0, 3.0, 6.0, 8.0), (0.001, 0.01, 0.1, 1.0)
-    assert worst_error(G.dist, exact.dist, torch.float32, K, radii, separations) <= 1e-5
+    grid = {"radii": (1.0, 3.0, 6.0, 8.0), "separations": (0.001, 0.01, 0.1, 1.0)}
+    assert worst_error(G.dist, exact.dist, torch.float32, K, **grid) <= 1e-5
     # The bound means something: the usual form misses it by far.
-    assert worst_error(acosh_form, exact.dist, torch.float32, K, radii, separations) > 0.5
+    assert worst_error(acosh_form, exact.dist, torch.float32, K, **grid) > 0.5
 
 
 @over_curvatures

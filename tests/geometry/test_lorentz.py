@@ -98,13 +98,3 @@ def test_egrad2rgrad_represents_the_differential(dtype, K):
     torch.testing.assert_close(G.inner(rgrad, u), (g * u).sum(-1), rtol=tolerance, atol=tolerance)
     assert G.inner(x, rgrad).abs().max() < tolerance
     torch.testing.assert_close(rgrad, geoopt_peer(K).egrad2rgrad(x, g).to(dtype), rtol=tolerance, atol=tolerance)
-
-
-def test_split_radial_at_the_origin_has_no_radial_part():
-    from hybonet.geometry.lorentz import split_radial, unit
-
-    u = torch.tensor([0.0, 1.0, 2.0])
-    radial, across = split_radial(G.origin(3, K=-1.0), u)
-    assert radial.item() == 0.0
-    assert torch.equal(across, u[1:])
-    assert torch.equal(unit(torch.zeros(2)), torch.zeros(2))

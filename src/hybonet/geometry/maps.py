@@ -35,9 +35,9 @@ def _shrink(square: Tensor, limit: Curvature) -> Tensor:
 
 
 def logmap0(x: Tensor, *, K: Curvature) -> Tensor:
-    r"""Logarithmic map at the origin: :math:`u_s = \mathrm{asinh}(a)\, x_s/a`, :math:`u_t = 0`, :math:`a = |x_s|/\sqrt{k}`.
+    r"""Logarithmic map at the origin: :math:`u_s = \mathrm{asinh}(a)\, x_s/a`, :math:`a = |x_s|/\sqrt{k}`.
 
-    Shapes: ``(..., d) -> (..., d)``.
+    The time coordinate of the result is 0. Shapes: ``(..., d) -> (..., d)``.
 
     Example:
         >>> import torch

@@ -185,8 +185,8 @@ class LorentzLinear(LorentzModule):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Uniform weights within ±1/√in, the time column zero so that a far input does not saturate the gate; zero
-        bias.""" bound = 1.0 / math.sqrt(self.in_features)
+        """Uniform weights within ±1/√in and zero bias; the time column is zero, so that far inputs do not saturate."""
+        bound = 1.0 / math.sqrt(self.in_features)
         nn.init.uniform_(self.weight, -bound, bound)
         with torch.no_grad():
             self.weight[:, 0] = 0.0

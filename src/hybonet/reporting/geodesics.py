@@ -63,3 +63,15 @@ def geodesic_arcs(p: Tensor, q: Tensor, steps: int = 32) -> Tensor:
     arc = middle[:, None] + from_p.norm(dim=-1)[:, None, None] * torch.stack((angle.cos(), angle.sin()), dim=-1)
     line = p[:, None] + (q - p)[:, None] * t
     return torch.where(straight[:, None, None], line, arc)
+
+
+def midpoint(x: Tensor, y: Tensor, manifold: Lorentz) -> Tensor:
+    """The point halfway along the geodesic from x to y, which is their centroid; ``(d,), (d,) -> (d,)``.
+
+    Example:
+        >>> import torch
+        >>> manifold = Lorentz()
+        >>> midpoint(manifold.lift(torch.tensor([1.0, 0.0])), manifold.lift(torch.tensor([-1.0, 0.0])), manifold)
+        tensor([1., 0., 0.])
+    """
+    return manifold.centroid(torch.stack((x, y)))

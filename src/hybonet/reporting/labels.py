@@ -61,17 +61,18 @@ class Box:
 
 @dataclass(frozen=True)
 class Anchor:
-    """A point that wants a label of the given size; ``outward`` is the preferred direction in radians."""
+    """A point that wants a label of the given size, within ``spread`` of the direction ``outward``, both in radians."""
 
     x: float
     y: float
     width: float
     height: float
     outward: float
+    spread: float = math.pi
 
 
 def place_labels(
-    anchors: Sequence[Anchor], frame: Box, obstacles: Sequence[Box] = (), *, gaps: Sequence[float] = (4, 10, 18, 28, 40)
+    anchors: Sequence[Anchor], frame: Box, obstacles: Sequence[Box] = (), *, gaps: Sequence[float] = (4, 10, 18, 28, 40, 54)
 ) -> list[Box | None]:
     """Greedy placement: each label in turn takes the first free place near its anchor, or none at all.
 
@@ -97,7 +98,8 @@ def place_labels(
 
 
 def _places(anchor: Anchor, gaps: Sequence[float]) -> Iterator[Box]:
-    turns = [sign * math.radians(step) for step in range(0, 181, 15) for sign in (1, -1)]
+    degrees = range(0, round(math.degrees(anchor.spread)) + 1, 15)
+    turns = [sign * math.radians(step) for step in degrees for sign in (1, -1)]
     for gap in gaps:
         for turn in turns:
             dx, dy = math.cos(anchor.outward + turn), math.sin(anchor.outward + turn)
