@@ -14,6 +14,18 @@ Job = Callable[[], object]
 
 
 @dataclass(frozen=True)
+class Prepared:
+    """A job with work before it that is not its own, and not timed."""
+
+    prepare: Job
+    run: Job
+
+    def __call__(self) -> None:
+        self.prepare()
+        self.run()
+
+
+@dataclass(frozen=True)
 class Ratio:
     """One line of the table: a ratio with the two figures behind it, and the bound it should keep."""
 
@@ -50,6 +62,9 @@ def medians(jobs: dict[str, Job], *, repeats: int, warmup: int = 3) -> dict[str,
     times: dict[str, list[float]] = {name: [] for name in jobs}
     for _ in range(repeats):
         for name, job in jobs.items():
+            if isinstance(job, Prepared):
+                job.prepare()
+                job = job.run
             start = time.perf_counter()
             job()
             times[name].append(1e3 * (time.perf_counter() - start))

@@ -2,14 +2,14 @@
 
 Source: `data.noun` and `index.noun` of Debian's package wordnet-base (apt-get install wordnet-base), plain or `.xz`.
 
-What is counted: mammal.n.01 and everything below it, except tusker.n.01 and female_mammal.n.01, two leaves which Nickel
-and Kiela left out of their mammal subtree. An edge is a direct hypernym pointer whose two ends are both counted: `@` for
-kinds (some have several parents), `@i` for named individuals (eleven racehorses and the fossil Lucy). The transitive
-closure of these edges, each (descendant, ancestor) once and no self pairs, has the 6,540 pairs over 1,180 synsets on which
-Nickel and Kiela report.
+What is counted: mammal.n.01 and everything below it, except tusker.n.01 and female_mammal.n.01, two leaves which
+Nickel and Kiela left out of their mammal subtree. An edge is a direct hypernym pointer whose two ends are both counted:
+`@` for kinds (one of them has two parents), `@i` for named individuals (eleven racehorses and the fossil Lucy). The
+transitive closure of these edges, each (descendant, ancestor) once and no self pairs, has the 6,540 pairs over 1,180
+synsets on which Nickel and Kiela report.
 
-Names follow NLTK: the synset's first word in lower case, `.n.`, and the two-digit sense number of that word, which is the
-synset's place in the word's line of `index.noun`. So dog.n.01 is the animal and dog.n.03 the fellow.
+Names follow NLTK: the synset's first word in lower case, `.n.`, and the two-digit sense number of that word, which is
+the synset's place in the word's line of `index.noun`. So dog.n.01 is the animal and dog.n.03 the fellow.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def read_senses(lines: list[str]) -> dict[str, list[str]]:
 def read_synsets(lines: list[str]) -> tuple[dict[str, str], dict[str, list[str]]]:
     """First word and direct hypernyms of every synset, by offset.
 
-    A line of data.noun: offset, lexicographer file, type, number of words (hexadecimal), word and id for each, number of
-    pointers, then symbol, offset, part of speech and source/target for each.
+    A line of data.noun: offset, lexicographer file, type, number of words (hexadecimal), word and id for each, number
+    of pointers, then symbol, offset, part of speech and source/target for each.
     """
     words, hypernyms = {}, {}
     for line in lines:

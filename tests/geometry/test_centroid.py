@@ -6,7 +6,6 @@ import math
 
 import pytest
 import torch
-from mpmath import mpf
 
 from hybonet import geometry as G
 from hybonet.testing import assert_centroid_equivariant, assert_on_sheet
@@ -104,7 +103,7 @@ def test_nothing_to_average_gives_the_origin(dtype, K):
 @over_dtypes
 @over_curvatures
 def test_to_sheet_scales(dtype, K):
-    x = G.random_normal(6, 5, K=K, dtype=dtype, generator=seeded())
+    x = G.random_normal(6, 5, K=K, std=0.2, dtype=dtype, generator=seeded())
     torch.testing.assert_close(G.to_sheet(37.0 * x, K=K), x)
     s = x + x.flip(0)
     y = G.to_sheet(s, K=K)
@@ -128,9 +127,8 @@ def test_weights_broadcast_over_points():
 
 
 def test_two_points_meet_in_the_middle():
-    """An oracle by symmetry: the centroid of two points is the midpoint of their geodesic, for any weights alike."""
+    """An oracle by symmetry: the centroid of two points is the midpoint of their geodesic."""
     K = -0.3
     x, y = G.random_normal(2, 20, 4, K=K, dtype=torch.float64, generator=seeded())
     mean = G.centroid(torch.stack((x, y), -2), K=K)
     torch.testing.assert_close(mean, G.expmap(x, G.logmap(x, y, K=K) / 2, K=K))
-    assert mpf(1) == exact.inner(exact.point(torch.zeros(1), -1.0), exact.point(torch.zeros(1), -1.0)) * -1

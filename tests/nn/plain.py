@@ -24,8 +24,24 @@ def tolerance(dtype: torch.dtype) -> dict[str, float]:
     return {"rtol": 2e-4, "atol": 2e-5} if dtype == torch.float32 else {"rtol": 1e-9, "atol": 1e-10}
 
 
+def assert_same(got: Tensor, expected: Tensor, inputs, dtype: torch.dtype) -> None:
+    """Equal values, and equal gradients of a random linear functional with respect to the inputs.
+
+    In float64 every gradient must agree relative to its own norm. In float32 a small one may be the difference of large
+    ones, so the largest norm counts for all.
+    """
+    torch.testing.assert_close(got, expected, **tolerance(dtype))
+    pull = torch.randn_like(expected)
+    ours, theirs = (gradients((value * pull).sum(), inputs) for value in (got, expected))
+    largest = max(b.norm().item() for b in theirs)
+    for a, b in zip(ours, theirs, strict=True):
+        allowed = 2e-4 * largest if dtype == torch.float32 else 1e-11 * b.norm().item() + 1e-14
+        assert (a - b).norm().item() <= allowed
+
+
 def points(manifold, *size: int, dtype: torch.dtype, std: float = 0.5) -> Tensor:
-    return manifold.random_normal(*size, std=std, dtype=dtype).detach()
+    """Random points; ``std`` is in units of the radius of curvature, so that every K has the same conditioning."""
+    return manifold.random_normal(*size, std=std * (-1 / manifold.curvature) ** 0.5, dtype=dtype).detach()
 
 
 def linear(x, weight, bias, scale, K, *, activation=None, residual=None, gate="paper", gate_bias=True):

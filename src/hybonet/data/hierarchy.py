@@ -61,6 +61,7 @@ class Hierarchy:
 
     @cached_property
     def parents(self) -> list[list[int]]:
+        """Direct parents of every node, in ascending order."""
         parents: list[list[int]] = [[] for _ in self.names]
         for child, parent in self.edges.tolist():
             parents[child].append(parent)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from hybonet.geometry.lorentz import cinner
-from hybonet.geometry.numerics import Curvature, asinhc, bounded, leading, precision, safe_sqrt, working
+from hybonet.geometry.numerics import Curvature, asinhc, bounded, leading, safe_sqrt, working
 
 
 def _dot(a: Tensor, b: Tensor) -> Tensor:
@@ -33,9 +33,7 @@ def _sqdist_of_space(x: Tensor, y: Tensor, k: Curvature) -> Tensor:
     """d²_L from space parts: every sum has terms of one sign, so nothing cancels. ``(..., n) x2 -> (..., 1)``."""
     xx, yy, xy, gap = _dot(x, x), _dot(y, y), _dot(x, y), (y - x).square().sum(-1, keepdim=True)
     times = (xx + k).sqrt() * (yy + k).sqrt()
-    # As |x| goes to zero this part is negligible beside k |y - x|², and its direction is undefined.
-    square = torch.where(xx > precision(x.dtype).min_norm ** 2, xx, 1.0)
-    across = _across(y, x, square, gap < torch.minimum(xx, yy))
+    across = _across(y, x, torch.where(xx > 0, xx, 1.0), gap < torch.minimum(xx, yy))
     same_side = k + times + xy.clamp_min(0.0)
     # Written as products of ratios, so that fourth powers of a coordinate never appear.
     near = k * gap / same_side + (xx / same_side) * _dot(across, across)

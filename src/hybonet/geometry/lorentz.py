@@ -126,7 +126,7 @@ def proju(x: Tensor, v: Tensor, *, K: Curvature) -> Tensor:
         tensor(True)
     """
     wide_x, wide_v = bounded(x), bounded(v)
-    radial = bounded(K * inner(wide_x, wide_v, keepdim=True))
+    radial = K * inner(wide_x, wide_v, keepdim=True)
     return _tangent(wide_x, wide_v[..., 1:] - radial * wide_x[..., 1:], origin_time(K)).to(x.dtype)
 
 
@@ -164,7 +164,7 @@ def egrad2rgrad(x: Tensor, grad: Tensor, *, K: Curvature) -> Tensor:
         tensor([0., 1., 2.])
     """
     wide_x, wide_grad = bounded(x), bounded(grad)
-    radial = bounded(K * (wide_x * wide_grad).sum(-1, keepdim=True))
+    radial = K * (wide_x * wide_grad).sum(-1, keepdim=True)
     return _tangent(wide_x, wide_grad[..., 1:] - radial * wide_x[..., 1:], origin_time(K)).to(x.dtype)
 
 

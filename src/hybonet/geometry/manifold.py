@@ -59,13 +59,14 @@ class Lorentz(nn.Module):
         if not self.learnable:
             return self._fixed
         log = self.log_neg_curvature
-        excess = log.detach() - log.detach().clamp(-MAX_LOG_CURVATURE, MAX_LOG_CURVATURE)
-        return -(log - excess).exp()  # the gradient does not see the bound, so it can lead back from it
+        value = log.detach().clamp(-MAX_LOG_CURVATURE, MAX_LOG_CURVATURE)
+        return -(value + (log - log.detach())).exp()  # the gradient does not see the bound: it can lead back from it
 
     @property
     def curvature(self) -> float:
         """K as a plain number, outside of autograd."""
-        return -self.log_neg_curvature.detach().exp().item() if self.learnable else self._fixed
+        K = self.K
+        return K if isinstance(K, float) else K.item()
 
     @property
     def k(self) -> Curvature:

@@ -28,8 +28,7 @@ def expmap0(u: Tensor, *, K: Curvature) -> Tensor:
 
 
 def _shrink(square: Tensor, limit: Curvature) -> Tensor:
-    """Factor that cuts a step to the largest representable rapidity, keeping its direction; a constant to gradients."""
-    square = square.detach()
+    """Factor that cuts a step to the largest representable rapidity and keeps its direction."""
     beyond = square > limit**2
     return torch.where(beyond, limit / torch.where(beyond, square, 1.0).sqrt(), 1.0)
 
@@ -58,8 +57,8 @@ def expmap(x: Tensor, u: Tensor, *, K: Curvature) -> Tensor:
     Example:
         >>> import torch
         >>> x = lift(torch.tensor([3.0, 4.0]), K=-1.0)
-        >>> expmap(x, tangent_at(x, torch.tensor([0.0, 0.0])), K=-1.0)
-        tensor([5.0990, 3.0000, 4.0000])
+        >>> expmap(x, tangent_at(x, torch.tensor([0.8, -0.6])), K=-1.0)
+        tensor([7.8682, 5.5694, 5.4672])
     """
     dtype = x.dtype
     x, u = torch.broadcast_tensors(rebuilt(x, K=K), bounded(u))
@@ -108,7 +107,7 @@ def transp(x: Tensor, y: Tensor, v: Tensor, *, K: Curvature) -> Tensor:
     # <y, v> is minus half the change of d²_L along v, which is known without cancellation.
     along = -0.5 * (chart_gradient(xs, ys, -1.0 / K) * vs).sum(-1, keepdim=True)
     spread = -2.0 / K + 0.5 * wide_sqdist(x, y, K=K, keepdim=True)
-    return tangent_at(y, vs + bounded(along / spread) * (xs + ys)).to(dtype)
+    return tangent_at(y, vs + along / spread * (xs + ys)).to(dtype)
 
 
 def transp0(y: Tensor, v: Tensor, *, K: Curvature) -> Tensor:

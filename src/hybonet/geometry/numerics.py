@@ -41,7 +41,7 @@ class Precision:
 
 
 _PRECISIONS = {
-    torch.float64: Precision(19.0, 2.0**320, 1e-140, 1e-13),
+    torch.float64: Precision(19.0, 2.0**320, 1e-150, 1e-13),
     torch.float32: Precision(9.0, 2.0**38, 1e-15, 1e-5),
     torch.bfloat16: Precision(3.5, 2.0**38, 1e-15, 2e-2),
     torch.float16: Precision(4.5, 2.0**9, 2e-4, 3e-3),

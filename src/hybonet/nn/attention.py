@@ -109,7 +109,9 @@ def lorentz_attention(
     if isinstance(scale, Tensor):
         q, scale = _flip_time(q) * (2.0 * scale), 1.0
     elif _flash_centroid_serves(q, k, v, attn_mask, dropout_p, manifold):
-        return _FlashCentroid.apply(q, k, v, is_causal, 2.0 * scale, math.sqrt(-1.0 / manifold.curvature))[0]
+        radius = math.sqrt(-1.0 / manifold.curvature)
+        # torch.compile wants three tensors here, even if they are one.
+        return _FlashCentroid.apply(q, k.view_as(k), v.view_as(v), is_causal, 2.0 * scale, radius)[0]
     else:
         q, scale = _flip_time(q), 2.0 * scale
     total = F.scaled_dot_product_attention(
@@ -162,7 +164,8 @@ def attention_weights(
         attn_mask = _causal(q, k, attn_mask)
     if attn_mask is not None:
         logits = logits.masked_fill(~attn_mask, -math.inf) if attn_mask.dtype == torch.bool else logits + attn_mask
-    return torch.softmax(logits, dim=-1).nan_to_num(0.0)  # 0/0 where nothing may be attended to
+    nothing = logits.amax(-1, keepdim=True) == -math.inf  # softmax would divide zero by zero, in its gradient too
+    return torch.softmax(logits.masked_fill(nothing, 0.0), dim=-1).masked_fill(nothing, 0.0)
 
 
 def combine_masks(first: Tensor, second: Tensor) -> Tensor:
@@ -393,8 +396,9 @@ class LorentzMultiheadAttention(LorentzModule):
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """q, k and v as ``(..., heads, length, head_dim)``; one GEMM for all three in self-attention."""
         layers = (self.q_proj, self.k_proj, self.v_proj)
+        same = query is key and key is value and len({p.in_features for p in layers}) == 1
         plain = all(p.time_gate == "paper" and p.gate_bias and p.activation is None and not p.dropout for p in layers)
-        if not (plain and query is key and key is value):
+        if not (plain and same):
             q, k, v = (p(x) for p, x in zip(layers, (query, key, value), strict=True))
         else:
             self.manifold.validate(query, self.q_proj.in_features, name="query")

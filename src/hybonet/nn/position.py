@@ -70,7 +70,7 @@ class LorentzPositionalEncoding(LorentzModule):
             nn.init.normal_(self.position, std=0.02)
         else:
             step = torch.arange(self.max_len, dtype=torch.float64)[:, None]
-            pair = torch.arange(self.d_model)
+            pair = torch.arange(self.d_model, dtype=torch.float64)
             angle = step * torch.exp((pair - pair % 2) * (-math.log(10000.0) / self.d_model))
             self.position.copy_(torch.where(pair % 2 == 0, angle.sin(), angle.cos()))
 

@@ -22,6 +22,11 @@ def dot(a: Tensor, b: Tensor) -> Tensor:
     return (a * b).sum(-1, keepdim=True)
 
 
+def norm_square(a: Tensor) -> Tensor:
+    """a·a row by row, in one pass."""
+    return torch.linalg.vector_norm(a, dim=-1, keepdim=True).square()
+
+
 def in_blocks(update: Callable[..., None], tensors: list[Tensor | None], **constants: Any) -> None:
     """Call an in-place row update on blocks of rows of tensors ``(rows, ...)`` that belong together."""
     first = tensors[0]
@@ -41,7 +46,7 @@ def riemannian_gradient(x: Tensor, g: Tensor, k: float | Tensor) -> Tensor:
 def tangent_square(x: Tensor, u: Tensor, k: float | Tensor) -> Tensor:
     """<u,u>/k of a tangent vector, held above what rounding may take from it: its exact lower bound |u_s|²/x_t²."""
     time_square = u[:, :1].square()
-    space_square = dot(u, u) - time_square
+    space_square = norm_square(u) - time_square
     return torch.maximum((space_square - time_square) / k, space_square / x[:, :1].square())
 
 
@@ -96,29 +101,38 @@ def adam_rows(
 ) -> None:
     """One exact Riemannian Adam step: second moment a row, first moment transported along the step.
 
-    The step is a multiple s of m itself, so the general :func:`move` shortens to two combinations of x and m.
+    The step is a multiple s of m itself, so the general :func:`move` shortens to two combinations of x and m; both are
+    made in place, since cosh² - sinh² = 1 gives the new x from the new m. Passes over memory are all that counts here.
     """
     if weight_decay:
         g = torch.add(g, x, alpha=weight_decay)
     slope = dot(x, g)
-    square = dot(g, g) - 2.0 * g[:, :1].square() + slope.square() / k
+    square = norm_square(g) - 2.0 * g[:, :1].square() + slope.square() / k
     v.mul_(beta2).add_(square.clamp_min(0.0), alpha=1 - beta2)
-    m.mul_(beta1).add_(g, alpha=1 - beta1).addcmul_(x, slope / k, value=1 - beta1)
+    m.lerp_(g, 1 - beta1).addcmul_(x, slope / k, value=1 - beta1)
     m[:, :1] -= 2.0 * (1 - beta1) * g[:, :1]
     if largest is not None:
         torch.maximum(largest, v, out=largest)
         v = largest
     s = -step_size / ((v / correction2).sqrt() + eps)
     m_square = tangent_square(x, m, k)
-    limit = 0.5 * max_rapidity(x.dtype)
-    s = s * (limit / (s.abs() * m_square.sqrt())).clamp_max(1.0).nan_to_num(1.0)
+    s = s * (_longest_step(x, s * m[:, :1], k) / (s.abs() * m_square.sqrt())).clamp_max(1.0).nan_to_num(1.0)
     rapidity_square = m_square * s.square()
     cosh = 1.0 + 0.5 * rapidity_square * sinhc(rapidity_square / 4).square()
     straight = s * sinhc(rapidity_square)
-    moved = torch.addcmul(x * cosh, m, straight)
     m.mul_(cosh).addcmul_(x, straight * m_square)
-    x.copy_(moved)
-    restore_time(x, k)
+    x.addcmul_(m, straight).div_(cosh)
+    x[:, :1] = (norm_square(x[:, 1:]) + k).sqrt()
+
+
+def _longest_step(x: Tensor, outward: Tensor, k: float | Tensor) -> Tensor:
+    """Rapidity allowed to a step, so that (x·g) x stays finite: no point goes beyond √max_coordinate.
+
+    ``outward`` has the sign of the step's time component, which tells whether it leads away from the origin.
+    """
+    farthest = 0.5 * max_rapidity(x.dtype)
+    radius = torch.asinh((x[:, :1].square() / k - 1.0).clamp_min(0.0).sqrt())
+    return torch.where(outward > 0, (farthest - radius).clamp_min(0.0), farthest)
 
 
 def sgd_rows(

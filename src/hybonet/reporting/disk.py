@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 _COLOURS = "viridis_r"
 _INK, _PALE, _GROUND = "#222222", "#b8bcc4", "#f6f7f9"
 _LIMIT = 1.17  # of the axes, in units of the disk: room for the labels outside the rim
-_LABELS, _LABELS_OF_DETAIL = 60, 26
+_LABELS, _LABELS_OF_DETAIL = 60, 30
+_GAPS = (3, 7, 12, 19, 27, 37)  # between a node and its label, in points: tried in turn
 _LARGE_SHARE = 0.05  # of all nodes: branches from this size on have their labels in bold
 _DETAIL_SHARE = 0.2  # of all nodes: larger branches need no disk of their own
 
@@ -37,7 +38,11 @@ class _Panel:
 
 
 def require_matplotlib() -> None:
-    """Raise a ``ValueError`` with the remedy if matplotlib is not installed."""
+    """Raise a ``ValueError`` with the remedy if matplotlib is not installed.
+
+    Example:
+        >>> require_matplotlib()
+    """
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -52,9 +57,9 @@ def draw_disk(
 ) -> None:
     """Draw an embedded hierarchy to a PNG file.
 
-    The large disk has the root in its middle. The small ones show the same points moved by an isometry, with the point
-    halfway between the root and a large branch in the middle: that spreads the branch over about half of the rim. With
-    more than three ambient coordinates every disk is a projection, see
+    The large disk has the root in its middle (or the centroid of several roots). The small ones show the same points
+    moved by an isometry, with the point halfway between the root and a large branch in the middle: that spreads the
+    branch over about half of the rim. With more than three ambient coordinates every disk is a projection, see
     :func:`~hybonet.reporting.geodesics.disk_view`.
 
     Args:
@@ -74,35 +79,39 @@ def draw_disk(
     require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     points = points.detach().double()
     figure = Figure(figsize=(14, 9.6), dpi=dpi, facecolor="white")
     canvas = FigureCanvasAgg(figure)  # measures text without a screen
     grid = figure.add_gridspec(
-        2, 2, width_ratios=(1.9, 1), left=0.005, right=0.995, top=0.9, bottom=0.02, wspace=0.01, hspace=0.09
+        2, 2, width_ratios=(1.9, 1), left=0.005, right=0.995, top=0.915, bottom=0.02, wspace=0.01, hspace=0.09
     )
     dots: Any = None
-    for place, panel in zip(
-        (grid[:, 0], grid[0, 1], grid[1, 1]), _panels(points, hierarchy, manifold), strict=False
-    ):
+    for place, panel in zip((grid[:, 0], grid[0, 1], grid[1, 1]), _panels(points, hierarchy, manifold), strict=False):
         dots = _draw_panel(figure.add_subplot(place), canvas.get_renderer(), points, hierarchy, manifold, panel)
-    figure.suptitle(title, fontsize=17, color=_INK, y=0.978)
+    figure.suptitle(title, fontsize=15.5, color=_INK, y=0.978)
     bar = figure.colorbar(dots, cax=figure.add_axes((0.02, 0.065, 0.13, 0.014)), orientation="horizontal")
+    bar.locator = MaxNLocator(integer=True)
+    bar.update_ticks()
     bar.set_label("depth below the root", fontsize=10, color=_INK)
     bar.outline.set_visible(False)
     figure.savefig(path)
 
 
 def _panels(points: Tensor, hierarchy: Hierarchy, manifold: Lorentz) -> list[_Panel]:
-    root = int(hierarchy.roots[0])
-    root_name = display_name(hierarchy.names[root])
-    labels = choose_labels(hierarchy, len(hierarchy))
-    panels = [_Panel(points[root], labels[:_LABELS], f"{root_name} in the middle", 9.5)]
+    roots = hierarchy.roots
+    root = manifold.centroid(points[roots])
+    root_name = (
+        display_name(hierarchy.names[int(roots[0])]) if len(roots) == 1 else f"the centroid of {len(roots)} roots"
+    )
+    size = hierarchy.is_ancestor.sum(0).tolist()
+    panels = [_Panel(root, choose_labels(hierarchy, _LABELS), f"{root_name} in the middle", 9.5)]
     for node in _branches(hierarchy):
-        inside = hierarchy.is_ancestor[:, node]
-        above = [label for label in labels if hierarchy.is_ancestor[node, label]]
-        below = [label for label in labels if inside[label]][:_LABELS_OF_DETAIL]
-        centre = midpoint(points[root], points[node], manifold)
+        above = hierarchy.is_ancestor[node].nonzero().flatten().tolist()
+        below = hierarchy.is_ancestor[:, node].nonzero().flatten().tolist()
+        below = sorted(below, key=lambda n: (-size[n], n))[:_LABELS_OF_DETAIL]
+        centre = midpoint(root, points[node], manifold)
         title = f"the same points, halfway from {root_name} to {display_name(hierarchy.names[node])}"
         panels.append(_Panel(centre, [node, *above, *below], title, 8))
     return panels
@@ -127,9 +136,10 @@ def _draw_panel(
 
     flat = disk_view(points, panel.centre, manifold)
     depths = hierarchy.depths.double()
-    colours = {"cmap": _COLOURS, "clim": (0.0, max(1.0, float(depths.max())))}
-    axes.set_aspect("equal")
-    axes.set(xlim=(-_LIMIT, _LIMIT), ylim=(-_LIMIT, _LIMIT))
+    colours: dict[str, Any] = {"cmap": _COLOURS, "clim": (0.0, max(1.0, float(depths.max())))}
+    window = axes.get_window_extent(renderer)
+    wide, high = (_LIMIT * side / min(window.width, window.height) for side in (window.width, window.height))
+    axes.set(xlim=(-wide, wide), ylim=(-high, high), aspect="equal")
     axes.axis("off")
     axes.set_title(panel.title, fontsize=10.5, color=_INK, pad=3)
     axes.add_patch(Circle((0, 0), 1, facecolor=_GROUND, edgecolor=_PALE, linewidth=1))
@@ -147,10 +157,10 @@ def _draw_panel(
 
 
 def _write_labels(axes: Axes, renderer: Any, flat: Tensor, hierarchy: Hierarchy, panel: _Panel) -> None:
-    axes.apply_aspect()  # decides which pixels belong to a point
     pixels = torch.from_numpy(axes.transData.transform(flat.numpy()))
     window = axes.get_window_extent(renderer)
     frame = Box(window.x0 + window.width / 2, window.y0 + window.height / 2, window.width, window.height)
+    point = renderer.points_to_pixels(1.0)  # lengths in points keep the layout the same at every resolution
     size = hierarchy.is_ancestor.sum(0)
     texts, anchors = [], []
     for node in panel.labels:
@@ -165,14 +175,15 @@ def _write_labels(axes: Axes, renderer: Any, flat: Tensor, hierarchy: Hierarchy,
         at_rim = float(flat[node].norm()) > 0.97
         spread = math.radians(60) if at_rim else math.pi
         texts.append(text)
-        anchors.append(Anchor(x, y, extent.width + 3, extent.height + 1, outward, spread))
-    dots = [Box(anchor.x, anchor.y, 5, 5) for anchor in anchors]
+        anchors.append(Anchor(x, y, extent.width + 3 * point, extent.height + point, outward, spread))
+    dots = [Box(anchor.x, anchor.y, 4 * point, 4 * point) for anchor in anchors]
+    places = place_labels(anchors, frame, dots, gaps=[gap * point for gap in _GAPS])
     to_data = axes.transData.inverted()
-    for text, anchor, box in zip(texts, anchors, place_labels(anchors, frame, dots), strict=True):
+    for text, anchor, box in zip(texts, anchors, places, strict=True):
         if box is None:
             text.remove()
             continue
-        text.set_position(to_data.transform((box.x, box.y)))
+        text.set_position(tuple(to_data.transform((box.x, box.y))))
         text.set_bbox({"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.4})
         ends = to_data.transform([(anchor.x, anchor.y), (box.x, box.y)])
         axes.plot(ends[:, 0], ends[:, 1], color=_PALE, linewidth=0.6, zorder=4)  # a leader, under the label

@@ -40,14 +40,14 @@ def geodesic_arcs(p: Tensor, q: Tensor, steps: int = 32) -> Tensor:
     r"""Points along the geodesics from p to q in the unit disk: ``(n, 2), (n, 2) -> (n, steps, 2)``.
 
     A geodesic is the arc of the circle through p and q that meets the unit circle at right angles; its middle c solves
-    :math:`c \\cdot p = (1 + |p|^2)/2` and :math:`c \\cdot q = (1 + |q|^2)/2`. Points on one line with the centre are
+    :math:`c \cdot p = (1 + |p|^2)/2` and :math:`c \cdot q = (1 + |q|^2)/2`. Points on one line with the centre are
     joined by that line.
 
     Example:
         >>> import torch
         >>> ends = torch.tensor([[0.5, 0.0], [0.0, 0.5]])
         >>> geodesic_arcs(ends[:1], ends[1:], steps=3)[0, 1]
-        tensor([0.1985, 0.1985])
+        tensor([0.2192, 0.2192])
     """
     t = torch.linspace(0.0, 1.0, steps, dtype=p.dtype)[:, None]
     cross = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]

@@ -10,10 +10,12 @@ from hybonet.data import Hierarchy
 
 #: Labelled first when a hierarchy has them: kinds that everybody knows, groups before single animals.
 WELL_KNOWN = (
-    "mammal carnivore ungulate rodent primate dog cat horse whale bat monkey marsupial cattle bear elephant rabbit mouse "
-    "lion wolf seal dolphin deer pig sheep squirrel ape human kangaroo fox hound terrier feline canine giraffe "
-    "platypus hippopotamus goat camel rhinoceros otter weasel sloth armadillo tiger poodle gorilla chimpanzee lemur rat"
-).split()
+    "mammal", "carnivore", "ungulate", "rodent", "primate", "dog", "cat", "horse", "whale", "bat", "monkey",
+    "marsupial", "cattle", "bear", "elephant", "rabbit", "mouse", "lion", "wolf", "seal", "dolphin", "deer",
+    "pig", "sheep", "squirrel", "ape", "human", "kangaroo", "fox", "hound", "terrier", "feline", "canine",
+    "giraffe", "platypus", "hippopotamus", "goat", "camel", "rhinoceros", "otter", "weasel", "sloth", "armadillo",
+    "tiger", "poodle", "gorilla", "chimpanzee", "lemur", "rat",
+)  # fmt: skip
 
 
 def choose_labels(hierarchy: Hierarchy, count: int) -> list[int]:
@@ -72,7 +74,11 @@ class Anchor:
 
 
 def place_labels(
-    anchors: Sequence[Anchor], frame: Box, obstacles: Sequence[Box] = (), *, gaps: Sequence[float] = (4, 10, 18, 28, 40, 54)
+    anchors: Sequence[Anchor],
+    frame: Box,
+    obstacles: Sequence[Box] = (),
+    *,
+    gaps: Sequence[float] = (4, 10, 18, 28, 40, 54),
 ) -> list[Box | None]:
     """Greedy placement: each label in turn takes the first free place near its anchor, or none at all.
 

@@ -44,29 +44,31 @@ class HierarchyEmbeddingConfig(BaseModel):
     Example:
         >>> HierarchyEmbeddingConfig(dim=6).epochs
         300
-        >>> HierarchyEmbeddingConfig(learning_rate=0.1)
+        >>> HierarchyEmbeddingConfig(epoch=10)
         Traceback (most recent call last):
-        ValueError: unknown setting 'learning_rate' ...
+        pydantic_core._pydantic_core.ValidationError: ... unknown setting 'epoch'; did you mean 'epochs'? ...
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     dim: int = Field(3, ge=3, description="ambient coordinates, time included; 3 is the hyperbolic plane")
     K: float = Field(-1.0, lt=0, allow_inf_nan=False, description="curvature")
-    epochs: int = Field(300, ge=1)
+    epochs: int = Field(300, ge=1, description="passes over all pairs (node, ancestor)")
     batch_size: int = Field(8192, ge=1, description="pairs (node, ancestor) a step")
     negatives: int = Field(100, ge=1, description="random nodes a step, shared by its pairs")
-    lr: float = Field(0.3, gt=0, allow_inf_nan=False, description="geodesic step of rAdam; falls to 0 in the second half")
+    lr: float = Field(
+        0.3, gt=0, allow_inf_nan=False, description="geodesic step of rAdam; falls to 0 in the second half"
+    )
     temperature: float = Field(1.0, gt=0, allow_inf_nan=False, description="tau of the loss")
     start: Literal["layout", "random"] = Field(
         "layout",
-        description="layout: a radial drawing of the tree, which training then corrects; in the plane points cannot pass "
-        "one another, so a random start stays tangled. random: a small cloud at the origin, enough from dim 6 on",
+        description="layout: a radial drawing of the tree, which training then corrects; in the plane points cannot "
+        "pass one another, so a random start stays tangled. random: a small cloud at the origin, enough from dim 6 on",
     )
     start_radius: float = Field(8.0, gt=0, le=15, description="radius of the drawing, in units of 1/sqrt(-K)")
     start_std: float = Field(0.01, gt=0, allow_inf_nan=False, description="noise added to every starting point")
     max_radius: float = Field(15.0, gt=0, le=16, description="bound for every point, in units of 1/sqrt(-K)")
-    seed: int = Field(0, ge=0, lt=2**63)
+    seed: int = Field(0, ge=0, lt=2**63, description="of the starting noise, the batches and the negatives")
 
     @model_validator(mode="before")
     @classmethod
@@ -81,7 +83,7 @@ class HierarchyEmbeddingConfig(BaseModel):
 
 @dataclass(frozen=True)
 class Progress:
-    """What a training reports after each epoch."""
+    """What a training reports after each epoch: its number, how many there are, and the mean loss of its pairs."""
 
     epoch: int
     epochs: int
@@ -179,7 +181,14 @@ def ranking_loss(
 def starting_points(
     config: HierarchyEmbeddingConfig, hierarchy: Hierarchy, manifold: Lorentz, generator: torch.Generator
 ) -> Tensor:
-    """Points before the first step: small noise about the radial layout, or about the origin; ``-> (nodes, dim)``."""
+    """Points before the first step: small noise about the radial layout, or about the origin; ``-> (nodes, dim)``.
+
+    Example:
+        >>> family = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine")])
+        >>> points = starting_points(HierarchyEmbeddingConfig(dim=5), family, Lorentz(), torch.Generator())
+        >>> points.shape, Lorentz().check_point(points)
+        (torch.Size([3, 5]), True)
+    """
     noise = torch.randn(len(hierarchy), config.dim, dtype=DTYPE, generator=generator) * config.start_std
     noise[:, 0] = 0.0
     if config.start == "random":
@@ -217,10 +226,9 @@ def _check_size(hierarchy: Hierarchy) -> None:
             f"{hierarchy.source}: expected at most {MAX_NODES} nodes, got {len(hierarchy)}; the measures compare all "
             "pairs of nodes, so embed a part of the hierarchy"
         )
-    if bool(hierarchy.is_ancestor.sum(-1).max() == len(hierarchy) - 1) and len(hierarchy.closure) * 2 == len(
-        hierarchy
-    ) * (len(hierarchy) - 1):
+    nodes = len(hierarchy)
+    if len(hierarchy.closure) == nodes * (nodes - 1) // 2:  # every two nodes are related
         raise ValueError(
-            f"{hierarchy.source}: expected a hierarchy with branches, got a single chain of {len(hierarchy)} nodes; "
-            "there is nothing to rank its ancestors against, so add a node elsewhere"
+            f"{hierarchy.source}: expected a hierarchy with branches, got a single chain of {nodes} nodes, where an "
+            "ancestor has nothing to be ranked against; add a node beside the chain"
         )

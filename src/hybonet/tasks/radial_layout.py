@@ -15,15 +15,15 @@ def radial_layout(hierarchy: Hierarchy, dim: int, manifold: Lorentz, *, radius: 
     r"""Points of a radial tree drawing in the plane of the first two space coordinates, in float64.
 
     Every subtree gets a sector whose angle is proportional to its number of leaves. A node stands in the middle of its
-    sector at the radius :math:`R\,(1 - \ln \ell / \ln L)` for :math:`\ell` of all :math:`L` leaves below it: a lone root at
-    the centre, the leaves on the circle of radius R (measured in units of :math:`1/\sqrt{-K}`). A node with several parents
-    is drawn under the first. Shape: ``-> (nodes, dim)``.
+    sector at the radius :math:`R\,(1 - \ln \ell / \ln L)` for :math:`\ell` of all :math:`L` leaves below it: a lone
+    root at the centre, the leaves on the circle of radius R (measured in units of :math:`1/\sqrt{-K}`). A node with
+    several parents is drawn under the first. Shape: ``-> (nodes, dim)``.
 
     Example:
         >>> family = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine")])
         >>> points = radial_layout(family, 3, Lorentz(), radius=2.0)
         >>> Lorentz().dist0(points)
-        tensor([0.0000, 2.0000, 2.0000], dtype=torch.float64)
+        tensor([0., 2., 2.], dtype=torch.float64)
     """
     children: list[list[int]] = [[] for _ in hierarchy.names]
     for node, parents in enumerate(hierarchy.parents):

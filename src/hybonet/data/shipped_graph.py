@@ -1,0 +1,70 @@
+"""Knowledge graphs inside the package."""
+
+from __future__ import annotations
+
+import difflib
+from importlib import resources
+
+from hybonet.data.source_file import SourceFile, unpack
+from hybonet.data.triple_loading import build_triples
+from hybonet.data.triples import TripleData
+
+#: How WordNet's relations read between the names of head and tail.
+_WORDNET_RELATIONS = {
+    "also_see": "see also",
+    "antonym": "is the opposite of",
+    "attribute": "is a value of",
+    "causes": "causes",
+    "derivationally_related": "is related in form to",
+    "domain_region": "belongs to the region",
+    "domain_topic": "belongs to the topic",
+    "entails": "entails",
+    "hypernym": "is a kind of",
+    "instance_hypernym": "is an instance of",
+    "member_of": "is a member of",
+    "part_of": "is a part of",
+    "pertains_to": "pertains to",
+    "similar_to": "is similar to",
+    "substance_of": "is a substance of",
+    "verb_group": "is grouped with",
+}
+_RELATION_NAMES = {"wordnet": _WORDNET_RELATIONS}
+
+
+def shipped_graphs() -> tuple[str, ...]:
+    """Names of the graphs inside the package.
+
+    Example:
+        >>> shipped_graphs()
+        ('wordnet',)
+    """
+    return tuple(_RELATION_NAMES)
+
+
+def load_shipped(name: str = "wordnet") -> TripleData:
+    """A graph of the package, in the fixed split it ships with.
+
+    ``wordnet``: synsets of WordNet 3.0 that people know (``dog.n.01``, shown as dog) and the relations between them.
+
+    Example:
+        >>> graph = load_shipped("wordnet")
+        >>> dog = graph.entities.find("dog.n.01")
+        >>> graph.entities.name(dog)
+        'dog'
+    """
+    if name not in _RELATION_NAMES:
+        near = difflib.get_close_matches(name, _RELATION_NAMES, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there is {', '.join(_RELATION_NAMES)}"
+        raise ValueError(f"expected a shipped graph, got {name!r}; {hint}")
+    return build_triples(
+        {"train": _file(name, "train"), "valid": _file(name, "valid"), "test": _file(name, "test")},
+        source=name,
+        header=False,
+        names=_file(name, "names"),
+        relation_names=_RELATION_NAMES[name],
+    )
+
+
+def _file(name: str, part: str) -> SourceFile:
+    file = f"{name}_graph_{part}.tsv.xz"
+    return unpack(file, resources.files("hybonet.data").joinpath("shipped", file).read_bytes())

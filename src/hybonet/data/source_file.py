@@ -1,0 +1,73 @@
+"""One data file read into memory, unpacked if its name ends in .gz or .xz, with its checksum."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import lzma
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path, PurePath
+
+_UNPACK: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.decompress, ".xz": lzma.decompress}
+#: Endings of packed files.
+PACKED = tuple(_UNPACK)
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file's name for messages, its name without `.gz` or `.xz`, and its unpacked content.
+
+    Example:
+        >>> SourceFile("animals.tsv.gz", "animals.tsv", b"dog").sha256[:8]
+        'cd6357ef'
+    """
+
+    source: str
+    bare_name: str
+    content: bytes
+
+    @cached_property
+    def sha256(self) -> str:
+        """Checksum of the unpacked content, so that packing a file does not change it."""
+        return hashlib.sha256(self.content).hexdigest()
+
+
+def read_source(path: str | Path) -> SourceFile:
+    """Read a file, unpacking gzip and xz.
+
+    Example:
+        >>> import gzip, tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "animals.tsv.gz"
+        >>> _ = path.write_bytes(gzip.compress(b"dog"))
+        >>> read_source(path).bare_name, read_source(path).content
+        ('animals.tsv', b'dog')
+    """
+    path = Path(path)
+    if not path.is_file():
+        what = "a folder" if path.is_dir() else "not there"
+        raise ValueError(f"expected a file, got {str(path)!r}, which is {what}; check the path")
+    return unpack(str(path), path.read_bytes())
+
+
+def unpack(source: str, content: bytes) -> SourceFile:
+    """A file's content, unpacked as its name says.
+
+    Example:
+        >>> unpack("folder/animals.tsv.gz", gzip.compress(b"dog"))
+        SourceFile(source='folder/animals.tsv.gz', bare_name='animals.tsv', content=b'dog')
+    """
+    name = PurePath(source).name
+    suffix = PurePath(source).suffix.lower()
+    if suffix not in _UNPACK:
+        return SourceFile(source, name, content)
+    try:
+        unpacked = _UNPACK[suffix](content)
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise ValueError(
+            f"{source}: expected {suffix.removeprefix('.')} data, got a damaged or mislabelled file ({error}); "
+            "fetch it again, or give it the ending that says how it is packed"
+        ) from None
+    return SourceFile(source, name[: -len(suffix)], unpacked)

@@ -1,0 +1,94 @@
+"""HyboNet's score of a knowledge-graph triple."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from hybonet.geometry import Lorentz
+from hybonet.nn import LorentzEmbedding, LorentzModule, gated_lift
+
+
+class TripleScorer(LorentzModule):
+    r"""Score :math:`s(h, r, t) = -d_L^2(f_r(e_h), e_t) + b_h + b_t + \delta` of triples; larger is more plausible.
+
+    :math:`f_r` is a normalised Lorentz linear map of its own for each relation, its gate without bias. Questions for
+    heads are asked through reciprocal relations: relation ``r + num_relations`` means r read backwards.
+
+    Args:
+        num_entities, num_relations: without reciprocals.
+        dim: ambient coordinates.
+        max_norm: bound on the entities' space part.
+        scale: λ of the relations' maps.
+        margin: δ.
+        dropout: on the head's coordinates.
+
+    Shapes: ``heads (B,)``, ``relations (B,)``, ``tails (B,)`` or ``(B, N)`` ``->`` scores of the same shape as ``tails``;
+    without ``tails``, of all entities, ``(B, num_entities)``.
+
+    Example:
+        >>> import torch
+        >>> scorer = TripleScorer(100, 5, 16)
+        >>> scorer(torch.tensor([1, 2]), torch.tensor([0, 9])).shape
+        torch.Size([2, 100])
+    """
+
+    def __init__(
+        self,
+        num_entities: int,
+        num_relations: int,
+        dim: int,
+        *,
+        max_norm: float | None = 1.5,
+        scale: float = 2.5,
+        margin: float = 8.0,
+        dropout: float = 0.0,
+        manifold: Lorentz | None = None,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(manifold)
+        self.num_entities, self.num_relations, self.dim = num_entities, num_relations, dim
+        self.scale, self.margin, self.dropout = scale, margin, dropout
+        options = {"device": device, "dtype": dtype}
+        self.entities = LorentzEmbedding(num_entities, dim, max_norm=max_norm, manifold=self.manifold, **options)  # type: ignore[arg-type]
+        both = 2 * num_relations
+        self.relation_weight = nn.Parameter(torch.empty(both, dim, dim, **options))  # type: ignore[call-overload]
+        self.relation_bias = nn.Parameter(torch.empty(both, dim, **options))  # type: ignore[call-overload]
+        self.head_bias = nn.Parameter(torch.empty(num_entities, **options))  # type: ignore[call-overload]
+        self.tail_bias = nn.Parameter(torch.empty(num_entities, **options))  # type: ignore[call-overload]
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Entities Gaussian at radius ≈ 1, relations Kaiming-uniform, biases zero."""
+        self.entities.reset_parameters()
+        bound = 1.0 / math.sqrt(self.dim)
+        nn.init.uniform_(self.relation_weight, -bound, bound)
+        for bias in (self.relation_bias, self.head_bias, self.tail_bias):
+            nn.init.zeros_(bias)
+
+    def transformed(self, heads: Tensor, relations: Tensor) -> Tensor:
+        """The points :math:`f_r(e_h)`, ``(B, dim)``: where tails are expected."""
+        x = nn.functional.dropout(self.entities(heads), self.dropout, self.training)
+        u = torch.bmm(self.relation_weight[relations], x.unsqueeze(-1)).squeeze(-1)
+        bias = self.relation_bias[relations]
+        u = torch.cat((u[:, :1], u[:, 1:] + bias[:, 1:]), dim=-1)
+        return gated_lift(u, self.scale, K=self.manifold.K)
+
+    def forward(self, heads: Tensor, relations: Tensor, tails: Tensor | None = None) -> Tensor:
+        expected = self.transformed(heads, relations)
+        # -d² = 2<q,t> - 2/K; the sign of time and the factor go to the smaller side.
+        query = 2.0 * torch.cat((-expected[:, :1], expected[:, 1:]), dim=-1)
+        offset = self.head_bias[heads] + (self.margin - 2.0 / self.manifold.K)
+        if tails is None:
+            points = self.entities(torch.arange(self.num_entities, device=query.device))
+            return torch.addmm(self.tail_bias, query, points.T) + offset[:, None]
+        many = tails if tails.dim() == 2 else tails[:, None]
+        inner = torch.bmm(self.entities(many), query.unsqueeze(-1)).squeeze(-1)
+        scores = inner + self.tail_bias[many] + offset[:, None]
+        return scores if tails.dim() == 2 else scores.squeeze(1)
+
+    def extra_repr(self) -> str:
+        return f"{self.num_entities} entities, {self.num_relations} relations, dim={self.dim}, scale={self.scale}"

@@ -1,0 +1,83 @@
+"""Tables of a run for the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+from torch import Tensor
+
+from hybonet.data import Hierarchy, display_name
+from hybonet.geometry import Lorentz
+from hybonet.reporting.labels import choose_labels
+
+_EXAMPLES = ("dog", "whale", "bat")
+
+
+def metrics_table(record: dict[str, Any]) -> Table:
+    """The measures of a run record, before and after training.
+
+    Example:
+        >>> measures = {"mean_rank": 1.5, "mean_average_precision": 0.75}
+        >>> data = {"nodes": 3, "pairs": 2}
+        >>> table = metrics_table({"metrics_at_start": measures, "metrics": measures, "data": data,
+        ...     "config": {"dim": 3}, "seed": 0, "seconds": 1.0})
+        >>> list(table.columns[2].cells)
+        ['1.50', '0.750', '3', '2', '3', '0', '1.0']
+    """
+    start, final, data = record["metrics_at_start"], record["metrics"], record["data"]
+    table = Table(title="Reconstruction of the hierarchy from distances", title_justify="left")
+    table.add_column("measure")
+    table.add_column("at start", justify="right", style="dim")
+    table.add_column("trained", justify="right", style="bold")
+    table.add_row("mean rank (best 1)", f"{start['mean_rank']:.2f}", f"{final['mean_rank']:.2f}")
+    precision = "mean_average_precision"
+    table.add_row(
+        "mean average precision (best 1)", f"{start[precision]:.3f}", f"{final[precision]:.3f}", end_section=True
+    )
+    for name, value in (
+        ("nodes", f"{data['nodes']:,}"),
+        ("pairs (node, ancestor)", f"{data['pairs']:,}"),
+        ("ambient coordinates", str(record["config"]["dim"])),
+        ("seed", str(record["seed"])),
+        ("seconds", f"{record['seconds']:.1f}"),
+    ):
+        table.add_row(name, "", value)
+    return table
+
+
+def neighbours_table(points: Tensor, hierarchy: Hierarchy, manifold: Lorentz, count: int = 6) -> Table:
+    """The nearest nodes of a few words, ancestors marked with an arrow; ``points (nodes, d)``.
+
+    Example:
+        >>> import torch
+        >>> family, manifold = Hierarchy.from_edges([("dog", "pet"), ("cat", "pet")]), Lorentz()
+        >>> points = manifold.expmap0(torch.tensor([[0.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]))
+        >>> [str(cell) for cell in neighbours_table(points, family, manifold).columns[1].cells]
+        ['↑pet 1.0, cat 2.0', '↑pet 1.0, dog 2.0']
+    """
+    table = Table(title="Nearest nodes with their distances; ↑ marks ancestors", title_justify="left")
+    table.add_column("node", style="bold")
+    table.add_column("nearest")
+    for node in _example_nodes(hierarchy):
+        distances = manifold.dist(points[node], points)
+        distances[node] = float("inf")
+        line = Text()
+        for other in distances.argsort(stable=True)[:count].tolist():
+            if distances[other].isinf():  # fewer nodes than asked for
+                break
+            is_ancestor = bool(hierarchy.is_ancestor[node, other])
+            line.append(", " if line else "")
+            name = display_name(hierarchy.names[other])
+            line.append(f"↑{name}" if is_ancestor else name, style="bold green" if is_ancestor else "")
+            line.append(f" {distances[other].item():.1f}", style="dim")
+        table.add_row(display_name(hierarchy.names[node]), line)
+    return table
+
+
+def _example_nodes(hierarchy: Hierarchy) -> list[int]:
+    """Three nodes with ancestors: familiar animals if the hierarchy has them, else its most notable nodes."""
+    known = [node for word in _EXAMPLES if (node := hierarchy.find(word)) is not None]
+    candidates = dict.fromkeys([*known, *choose_labels(hierarchy, len(hierarchy))])
+    return [node for node in candidates if hierarchy.depths[node] > 0][:3]

@@ -1,0 +1,59 @@
+"""What a reported number must carry along: versions, commit, machine."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import hybonet
+
+
+def provenance() -> dict[str, Any]:
+    """Versions, the commit of this package if it runs from a checkout, time and machine, ready for JSON.
+
+    Example:
+        >>> sorted(provenance())
+        ['commit', 'created', 'device', 'machine', 'threads', 'versions']
+    """
+    return {
+        "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "commit": source_commit(Path(hybonet.__file__).parent),
+        "versions": {
+            "hybonet": hybonet.__version__,
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+        },
+        "machine": f"{platform.system()} {platform.machine()}",
+        "device": "cpu",
+        "threads": torch.get_num_threads(),
+    }
+
+
+def source_commit(folder: Path) -> str | None:
+    """The commit that tracks the folder's code, with `+changes` if files differ from it; None outside a checkout.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     source_commit(Path(folder)) is None
+        True
+    """
+    # An installed copy may lie inside somebody else's repository, which then does not track it.
+    if not _git(folder, "ls-files", "."):
+        return None
+    commit = _git(folder, "rev-parse", "HEAD")
+    return f"{commit}+changes" if commit and _git(folder, "status", "--porcelain", ".") else commit or None
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    """Output of a git command, empty if it fails or there is no git."""
+    try:
+        done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""

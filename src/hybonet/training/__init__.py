@@ -1,0 +1,22 @@
+"""The training loop that every task uses."""
+
+from hybonet.training.interruption import Interrupted
+from hybonet.training.loop import FitResult, Trainer, TrainingDiverged
+from hybonet.training.progress import Reporter, TerminalReporter
+from hybonet.training.settings import LoopSettings, ScheduleSettings, Settings, near_match, override
+from hybonet.training.task import Task
+
+__all__ = [
+    "FitResult",
+    "Interrupted",
+    "LoopSettings",
+    "Reporter",
+    "ScheduleSettings",
+    "Settings",
+    "Task",
+    "TerminalReporter",
+    "Trainer",
+    "TrainingDiverged",
+    "near_match",
+    "override",
+]

@@ -1,0 +1,256 @@
+"""The one training loop."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from hybonet.optim import clip_grad_norm_
+from hybonet.training.checkpoint import load_checkpoint, save_checkpoint, save_model
+from hybonet.training.interruption import Interrupted, stop_requests
+from hybonet.training.processes import Processes, joined_processes
+from hybonet.training.progress import Reporter
+from hybonet.training.schedule import learning_rate_factor
+from hybonet.training.task import Task
+
+LAST, BEST, HISTORY = "checkpoint.safetensors", "model.safetensors", "history.jsonl"
+
+
+class TrainingDiverged(ValueError):
+    """The loss or a parameter is no longer finite."""
+
+
+@dataclass
+class Position:
+    """Where a training stands; all of it is in every checkpoint."""
+
+    epoch: int = 0
+    batch: int = 0
+    update: int = 0
+    loss_sum: float = 0.0
+    best: float | None = None
+    best_epoch: int = 0
+    stale: int = 0  # validations since the best
+    seconds: float = 0.0
+    history_lines: int = 0
+    finished: bool = False
+
+
+@dataclass
+class FitResult:
+    """A finished training: the best model is loaded, and also lies in the run folder."""
+
+    model: nn.Module
+    best: dict[str, float]
+    best_epoch: int
+    epochs: int
+    seconds: float
+    stopped_early: bool = False
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+
+class Trainer:
+    """Trains a task in a run folder.
+
+    The folder gets ``checkpoint.safetensors`` (to resume from), ``model.safetensors`` (the best so far on validation) and
+    ``history.jsonl`` (a line an epoch). A killed run goes on with ``resume=True`` and ends with the same weights, bit
+    for bit, as one that was not.
+    """
+
+    def __init__(self, task: Task, folder: Path, *, resume_command: str = "", reporter: Reporter | None = None) -> None:
+        self.task, self.settings, self.folder = task, task.settings, folder
+        self.resume_command = resume_command or "the same command with --resume"
+        self.reporter = reporter or Reporter()
+        self.position = Position()
+        self.model: nn.Module
+        self.optimizer: Optimizer
+
+    def fit(self, *, resume: bool = False) -> FitResult:
+        """Train to the end, from the start or from the last checkpoint.
+
+        Raises:
+            Interrupted: after a save, if Ctrl-C or SIGTERM asked for it.
+            TrainingDiverged: if the loss is not finite, naming the step and the parameter.
+        """
+        with joined_processes(self.settings.device) as self.processes, stop_requests() as self.stop:
+            torch.manual_seed(self.settings.seed)
+            self.model = self.task.build_model().to(self.settings.device)
+            self.optimizer = self.task.build_optimizer(self.model)
+            self.base_rates = [group["lr"] for group in self.optimizer.param_groups]
+            if resume and (self.folder / LAST).exists():
+                self.position = Position(**load_checkpoint(self.folder / LAST, self.model, self.optimizer))
+            self._trim_history()
+            self.wrapped = self.processes.wrap(self.model)
+            self.saved_at = time.monotonic()
+            with self.reporter.running(self._total_batches(), self._batches_done()):
+                while not self.position.finished:
+                    self._train_epoch()
+                    self._finish_epoch()
+            return self._result()
+
+    # -- one epoch ------------------------------------------------------------------------------------------------
+
+    def _train_epoch(self) -> None:
+        self.wrapped.train()
+        position, per_epoch = self.position, self.task.batches_per_epoch()
+        started = time.monotonic()
+        before = position.seconds
+        rank, world = self.processes.rank, self.processes.world
+        for batch in self.task.batches(position.epoch, position.batch, rank, world):
+            last_of_update = (position.batch + 1) % self.settings.accumulate == 0 or position.batch + 1 == per_epoch
+            loss = self._forward_backward(batch, last_of_update)
+            position.batch += 1
+            position.loss_sum += loss
+            if last_of_update:
+                self._update()
+                position.seconds = before + time.monotonic() - started
+                self._save_if_due()
+            self.reporter.advance(position.epoch, position.loss_sum / position.batch)
+
+    def _forward_backward(self, batch: Any, last_of_update: bool) -> float:
+        """Gradients of one batch; they are exchanged between processes only with the last of an update."""
+        alone = nullcontext() if last_of_update or self.processes.world == 1 else self.wrapped.no_sync()  # type: ignore[operator]
+        device = torch.device(self.settings.device).type
+        with alone:
+            with torch.autocast(device, torch.bfloat16, enabled=self.settings.precision == "bfloat16"):
+                loss = self.task.loss(self.wrapped, batch)
+            (loss / self.settings.accumulate).backward()
+        value = loss.item()
+        if not math.isfinite(value):
+            raise TrainingDiverged(self._diagnosis(value))
+        return value
+
+    def _update(self) -> None:
+        position = self.position
+        per_epoch = -(-self.task.batches_per_epoch() // self.settings.accumulate)
+        total = per_epoch * self.settings.epochs
+        factor = learning_rate_factor(self.settings.schedule, position.update, per_epoch, total)
+        for group, base in zip(self.optimizer.param_groups, self.base_rates, strict=True):
+            group["lr"] = base * factor
+        if self.settings.max_grad_norm is not None:
+            clip_grad_norm_(self.model.parameters(), self.settings.max_grad_norm)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        position.update += 1
+
+    def _diagnosis(self, loss: float) -> str:
+        """Which parameter went wrong first, as far as it shows."""
+        culprit = "none of the parameters; the batch itself gives it"
+        for name, parameter in self.model.named_parameters():
+            if not bool(parameter.isfinite().all()):
+                culprit = f"parameter {name!r} is not finite"
+                break
+            grad: Tensor | None = parameter.grad
+            values = grad.coalesce().values() if grad is not None and grad.is_sparse else grad
+            if values is not None and not bool(values.isfinite().all()):
+                culprit = f"the gradient of parameter {name!r} is not finite"
+                break
+        return (
+            f"the loss became {loss} at epoch {self.position.epoch + 1}, batch {self.position.batch + 1}: {culprit}; "
+            "lower the learning rate, or clip gradients with max_grad_norm"
+        )
+
+    # -- between epochs -------------------------------------------------------------------------------------------
+
+    def _finish_epoch(self) -> None:
+        position, settings = self.position, self.settings
+        row: dict[str, Any] = {
+            "epoch": position.epoch + 1,
+            "loss": position.loss_sum / max(1, position.batch),
+            "lr": self.optimizer.param_groups[0]["lr"],
+            "seconds": round(position.seconds, 3),
+        }
+        final = position.epoch + 1 == settings.epochs
+        if final or (position.epoch + 1) % settings.validate_every == 0:
+            metrics = self._validate()
+            row |= metrics
+            self._select(metrics[self.task.monitor])
+        position.epoch, position.batch, position.loss_sum = position.epoch + 1, 0, 0.0
+        position.finished = final or (settings.patience is not None and position.stale >= settings.patience)
+        if self.processes.is_main:
+            with open(self.folder / HISTORY, "a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+            position.history_lines += 1
+            self._save()
+        self.reporter.epoch(row, self.task.monitor, position.best)
+
+    def _validate(self) -> dict[str, float]:
+        """Metrics from the main process, for all; validation draws no random numbers of the training."""
+        metrics = None
+        if self.processes.is_main:
+            state = torch.get_rng_state()
+            started = time.monotonic()
+            self.model.eval()
+            with torch.no_grad():
+                metrics = self.task.validate(self.model)
+            torch.set_rng_state(state)
+            metrics["validation_seconds"] = round(time.monotonic() - started, 3)
+        return self.processes.agree(metrics)
+
+    def _select(self, value: float) -> None:
+        position = self.position
+        sign = 1.0 if self.task.higher_is_better else -1.0
+        if position.best is None or sign * value > sign * position.best:
+            position.best, position.best_epoch, position.stale = value, position.epoch + 1, 0
+            if self.processes.is_main:
+                save_model(self.folder / BEST, self.model, epoch=position.epoch + 1, **{self.task.monitor: value})
+        else:
+            position.stale += 1
+
+    # -- saving ---------------------------------------------------------------------------------------------------
+
+    def _save_if_due(self) -> None:
+        if self.processes.agree(bool(self.stop)) if self.processes.world > 1 else self.stop:
+            if self.processes.is_main:
+                self._save()
+            raise Interrupted(
+                f"stopped by {self.stop.signal or 'another process'} at epoch {self.position.epoch + 1}, batch "
+                f"{self.position.batch}; everything is saved, go on with {self.resume_command}"
+            )
+        if self.processes.is_main and time.monotonic() - self.saved_at >= self.settings.checkpoint_seconds:
+            self._save()
+
+    def _save(self) -> None:
+        save_checkpoint(self.folder / LAST, self.model, self.optimizer, asdict(self.position))
+        self.saved_at = time.monotonic()
+
+    def _trim_history(self) -> None:
+        """Drop lines that a killed run wrote after its last checkpoint: they will be written again."""
+        path = self.folder / HISTORY
+        if self.processes.is_main and path.exists():
+            lines = path.read_text(encoding="utf-8").splitlines(keepends=True)[: self.position.history_lines]
+            path.write_text("".join(lines), encoding="utf-8")
+
+    def _total_batches(self) -> int:
+        return self.settings.epochs * self.task.batches_per_epoch()
+
+    def _batches_done(self) -> int:
+        return self.position.epoch * self.task.batches_per_epoch() + self.position.batch
+
+    def _result(self) -> FitResult:
+        from safetensors.torch import load_file
+
+        path = self.folder / HISTORY
+        history = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+        self.model.load_state_dict(load_file(self.folder / BEST))
+        self.model.eval()
+        best = next((row for row in history if row["epoch"] == self.position.best_epoch), {})
+        return FitResult(
+            model=self.model,
+            best={k: v for k, v in best.items() if k not in ("epoch", "lr", "seconds")},
+            best_epoch=self.position.best_epoch,
+            epochs=self.position.epoch,
+            seconds=self.position.seconds,
+            stopped_early=self.position.epoch < self.settings.epochs,
+            history=history,
+        )
+

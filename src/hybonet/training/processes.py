@@ -1,0 +1,54 @@
+"""One process or several: what `torchrun` sets up, in one place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import distributed, nn
+
+
+@dataclass(frozen=True)
+class Processes:
+    """This process among those that train together."""
+
+    rank: int = 0
+    world: int = 1
+
+    @property
+    def is_main(self) -> bool:
+        """Whether this process validates, saves and prints."""
+        return self.rank == 0
+
+    def wrap(self, model: nn.Module) -> nn.Module:
+        """The model as the loss calls it: with gradients averaged over processes if there are several."""
+        return nn.parallel.DistributedDataParallel(model) if self.world > 1 else model
+
+    def agree(self, value: Any) -> Any:
+        """The main process's value, in every process."""
+        if self.world == 1:
+            return value
+        box = [value]
+        distributed.broadcast_object_list(box, src=0)
+        return box[0]
+
+
+@contextmanager
+def joined_processes(device: str) -> Iterator[Processes]:
+    """Join the group that `torchrun` (or accelerate) announces in the environment; alone without one."""
+    world = int(os.environ.get("WORLD_SIZE", "1"))
+    if world == 1:
+        yield Processes()
+        return
+    fresh = not distributed.is_initialized()
+    if fresh:
+        distributed.init_process_group("nccl" if torch.device(device).type == "cuda" else "gloo")
+    try:
+        yield Processes(distributed.get_rank(), world)
+    finally:
+        if fresh:
+            distributed.destroy_process_group()

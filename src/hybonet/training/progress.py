@@ -1,0 +1,83 @@
+"""What a person sees while a model trains."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class Reporter:
+    """Hears of every batch and epoch; this one is silent.
+
+    Example:
+        >>> with Reporter().running(total=10, done=0):
+        ...     pass
+    """
+
+    @contextmanager
+    def running(self, total: int, done: int) -> Iterator[None]:
+        """Around a training of ``total`` batches of which ``done`` are done already."""
+        yield
+
+    def advance(self, epoch: int, loss: float) -> None:
+        """After a batch: the epoch (from 0) and its mean loss so far."""
+
+    def epoch(self, row: dict[str, Any], monitor: str, best: float | None) -> None:
+        """After an epoch: its line of the history, and the best value of the monitored metric."""
+
+
+class TerminalReporter(Reporter):
+    """A progress bar with loss, metric, speed and time left; on a pipe, a line for each validation instead.
+
+    Args:
+        epochs: for "epoch 3/50".
+        rate: what a batch is worth, e.g. ``(1000, "triples/s")``.
+    """
+
+    def __init__(self, epochs: int, rate: tuple[int, str] = (1, "batches/s"), echo: Callable[[str], None] = print) -> None:
+        self.epochs, self.rate, self.echo = epochs, rate, echo
+        self.metric = ""
+
+    @contextmanager
+    def running(self, total: int, done: int) -> Iterator[None]:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+        console = Console(stderr=True)
+        self.bar = None
+        self.started, self.batches, self.drawn = time.monotonic(), 0, 0.0
+        if not console.is_terminal:
+            yield
+            return
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[status]}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=console, transient=True) as self.bar:
+            self.line = self.bar.add_task("training", total=total, completed=done, status="")
+            yield
+
+    def advance(self, epoch: int, loss: float) -> None:
+        self.batches += 1
+        now = time.monotonic()
+        if self.bar is None or now - self.drawn < 0.1:
+            return
+        self.drawn = now
+        amount, unit = self.rate
+        speed = amount * self.batches / max(1e-9, now - self.started)
+        status = f"loss {loss:.4f}  {self.metric}  {speed:,.0f} {unit}"
+        self.bar.update(self.line, description=f"epoch {epoch + 1}/{self.epochs}", status=status)
+        self.bar.advance(self.line, self.batches - getattr(self, "shown", 0))
+        self.shown = self.batches
+
+    def epoch(self, row: dict[str, Any], monitor: str, best: float | None) -> None:
+        if monitor in row:
+            self.metric = f"{monitor} {row[monitor]:.4f} (best {best:.4f})"
+            text = f"epoch {row['epoch']:>4}/{self.epochs}  loss {row['loss']:.4f}  {self.metric}  {row['seconds']:.0f} s"
+            self.bar.console.print(text) if self.bar is not None else self.echo(text)

@@ -1,0 +1,87 @@
+"""Half precision goes in and comes out, and is computed in float32 in between."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from hybonet import geometry as G
+from hybonet.testing import assert_on_sheet
+
+from .cases import over_curvatures, seeded
+
+over_halves = pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=["bfloat16", "float16"])
+
+FUNCTIONS = {
+    "inner": lambda x, y, u, K: G.inner(x, y),
+    "sqdist": lambda x, y, u, K: G.sqdist(x, y, K=K),
+    "dist": lambda x, y, u, K: G.dist(x, y, K=K),
+    "dist0": lambda x, y, u, K: G.dist0(x, K=K),
+    "csqdist": lambda x, y, u, K: G.csqdist(x, y, K=K),
+    "cdist": lambda x, y, u, K: G.cdist(x, y, K=K),
+    "expmap": lambda x, y, u, K: G.expmap(x, u, K=K),
+    "expmap0": lambda x, y, u, K: G.expmap0(u, K=K),
+    "logmap": lambda x, y, u, K: G.logmap(x, y, K=K),
+    "logmap0": lambda x, y, u, K: G.logmap0(x, K=K),
+    "transp": lambda x, y, u, K: G.transp(x, y, u, K=K),
+    "transp0": lambda x, y, u, K: G.transp0(x, u, K=K),
+    "proju": lambda x, y, u, K: G.proju(x, u, K=K),
+    "egrad2rgrad": lambda x, y, u, K: G.egrad2rgrad(x, u, K=K),
+    "tangent_sqnorm": lambda x, y, u, K: G.tangent_sqnorm(x, u, K=K),
+    "centroid": lambda x, y, u, K: G.centroid(x, u[..., 0].sigmoid(), K=K),
+    "to_sheet": lambda x, y, u, K: G.to_sheet(x + y, K=K),
+    "to_poincare": lambda x, y, u, K: G.to_poincare(x, K=K),
+    "from_poincare": lambda x, y, u, K: G.from_poincare(u / 9, K=K),
+    "to_klein": lambda x, y, u, K: G.to_klein(x, K=K),
+    "from_klein": lambda x, y, u, K: G.from_klein(u / 9, K=K),
+}
+# These read time coordinates, or multiply in half precision: errors grow with the square of the time coordinate.
+AMBIENT = {"inner", "csqdist", "cdist", "proju", "to_sheet"}
+
+
+@over_halves
+@over_curvatures
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_close_to_float64(name, dtype, K):
+    scale = (-1 / K) ** 0.5
+    x, y = (G.lift(scale * torch.randn(6, 4, generator=seeded(s)).to(dtype), K=K) for s in (1, 2))
+    u = scale * torch.randn(6, 5, generator=seeded(3)).to(dtype)
+    value = FUNCTIONS[name](x, y, u, K)
+    truth = FUNCTIONS[name](G.projx(x.double(), K=K), G.projx(y.double(), K=K), u.double(), K)
+    assert value.dtype == dtype
+    eps = torch.finfo(dtype).eps
+    tolerance = (40 if name in AMBIENT else 2) * eps
+    largest = truth.abs().amax().item()
+    torch.testing.assert_close(value.double(), truth, rtol=tolerance, atol=tolerance * largest)
+
+
+@over_halves
+@over_curvatures
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_finite_up_to_the_usable_radius(name, dtype, K):
+    radius = (-1 / K) ** 0.5 * G.precision(dtype).usable_radius
+    direction = torch.nn.functional.normalize(torch.randn(2, 6, 4, generator=seeded()), dim=-1)
+    x, y = (G.expmap0(torch.nn.functional.pad(radius * d, (1, 0)), K=K).to(dtype) for d in direction)
+    x, y = x.requires_grad_(), y.requires_grad_()
+    u = torch.randn(6, 5, generator=seeded(3)).to(dtype).requires_grad_()
+    value = FUNCTIONS[name](x, y, u, K)
+    assert value.isfinite().all()
+    for grad in torch.autograd.grad(value.sum(), (x, y, u), allow_unused=True):
+        assert grad is None or grad.isfinite().all()
+
+
+@over_halves
+@over_curvatures
+def test_points_are_on_the_sheet(dtype, K):
+    manifold = G.Lorentz(K)
+    x = manifold.random_normal(50, 5, std=0.7, dtype=dtype)
+    assert x.dtype == dtype
+    assert_on_sheet(x, manifold=manifold)
+    assert manifold.check_point(x)
+
+
+@over_halves
+def test_small_distances_do_not_underflow(dtype):
+    """Squares of 1e-4 vanish in float16; the distance does not, because only its result is rounded."""
+    x, y = torch.tensor([[1.0, 0.0, 0.0], [1.0, 1e-4, 0.0]]).to(dtype)
+    assert G.dist(x, y, K=-1.0).item() == pytest.approx(1e-4, rel=1e-2)

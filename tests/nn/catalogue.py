@@ -1,0 +1,96 @@
+"""Every public layer with inputs for it, small enough to compile."""
+
+import torch
+from torch import Tensor
+
+from hybonet import Lorentz
+from hybonet.nn import (
+    EuclideanToLorentz,
+    FermiDiracDecoder,
+    LorentzCentroidPooling,
+    LorentzDistanceHead,
+    LorentzEmbedding,
+    LorentzFeedForward,
+    LorentzLinear,
+    LorentzMultiheadAttention,
+    LorentzPositionalEncoding,
+    LorentzToEuclidean,
+    LorentzTransformer,
+    LorentzTransformerDecoder,
+    LorentzTransformerDecoderLayer,
+    LorentzTransformerEncoder,
+    LorentzTransformerEncoderLayer,
+    TangentLinear,
+)
+
+K = -0.5
+D = 8
+
+#: A small λ: with the default 10 and so few coordinates attention is saturated and its gradients are mostly rounding.
+NEAR = {"scale": 2.0}
+
+
+def points(*size: int) -> Tensor:
+    return Lorentz(K).random_normal(*size, D, std=0.4)
+
+
+def padding() -> Tensor:
+    return torch.tensor([[False] * 4, [False] * 3 + [True]])
+
+
+def encoder_layer(manifold: Lorentz) -> LorentzTransformerEncoderLayer:
+    return LorentzTransformerEncoderLayer(D, 2, 12, 0.0, manifold=manifold, linear=NEAR)
+
+
+def decoder_layer(manifold: Lorentz) -> LorentzTransformerDecoderLayer:
+    return LorentzTransformerDecoderLayer(D, 2, 12, 0.0, manifold=manifold, linear=NEAR)
+
+
+#: name: (build a layer on a manifold, make its inputs)
+LAYERS = {
+    "LorentzLinear": (lambda m: LorentzLinear(D, 6, manifold=m, activation=torch.relu), lambda: (points(3),)),
+    "LorentzLinear pure": (lambda m: LorentzLinear(D, 6, manifold=m, form="pure"), lambda: (points(3),)),
+    "LorentzLinear released": (
+        lambda m: LorentzLinear(D, D, manifold=m, time_gate="released", gate_bias=False),
+        lambda: (points(3), points(3)),
+    ),
+    "LorentzMultiheadAttention": (
+        lambda m: LorentzMultiheadAttention(D, 2, manifold=m, linear=NEAR),
+        lambda: (points(2, 4),),
+    ),
+    "LorentzMultiheadAttention masked": (
+        lambda m: LorentzMultiheadAttention(D, 2, manifold=m, linear=NEAR, learnable_scale=True),
+        lambda: (points(2, 4), points(2, 4), points(2, 4), padding(), False, None, True, True),
+    ),
+    "LorentzEmbedding": (
+        lambda m: LorentzEmbedding(9, D, manifold=m, max_norm=0.5, padding_idx=0),
+        lambda: (torch.tensor([[1, 2], [0, 4]]),),
+    ),
+    "LorentzPositionalEncoding": (lambda m: LorentzPositionalEncoding(D, manifold=m), lambda: (points(2, 4),)),
+    "LorentzFeedForward": (lambda m: LorentzFeedForward(D, 12, manifold=m), lambda: (points(3), points(3))),
+    "LorentzTransformerEncoderLayer": (encoder_layer, lambda: (points(2, 4), None, padding())),
+    "LorentzTransformerEncoder": (
+        lambda m: LorentzTransformerEncoder(encoder_layer(m), 1),
+        lambda: (points(2, 4), None, None, True),
+    ),
+    "LorentzTransformerDecoderLayer": (decoder_layer, lambda: (points(2, 4), points(2, 3))),
+    "LorentzTransformerDecoder": (
+        lambda m: LorentzTransformerDecoder(decoder_layer(m), 1),
+        lambda: (points(2, 4), points(2, 3), LorentzTransformer.generate_square_subsequent_mask(4)),
+    ),
+    "LorentzTransformer": (
+        lambda m: LorentzTransformer(D, 2, 1, 1, 12, 0.0, manifold=m, linear=NEAR),
+        lambda: (points(2, 4), points(2, 3)),
+    ),
+    "LorentzDistanceHead": (lambda m: LorentzDistanceHead(D, 5, manifold=m), lambda: (points(3),)),
+    "LorentzCentroidPooling": (LorentzCentroidPooling, lambda: (points(2, 4), padding())),
+    "TangentLinear": (lambda m: TangentLinear(D, 6, manifold=m), lambda: (points(3),)),
+    "EuclideanToLorentz": (lambda m: EuclideanToLorentz(manifold=m), lambda: (torch.randn(3, D),)),
+    "LorentzToEuclidean": (lambda m: LorentzToEuclidean(manifold=m), lambda: (points(3),)),
+    "FermiDiracDecoder": (lambda m: FermiDiracDecoder(learnable=True), lambda: (torch.rand(5),)),
+}
+
+
+def first(output):
+    """The points of an output; attention gives weights as well."""
+    return output[0] if isinstance(output, tuple) else output

@@ -1,0 +1,183 @@
+"""The table of points: where rows start, what look-ups return, and what the gradients look like."""
+
+import math
+
+import pytest
+import torch
+
+from hybonet import Lorentz
+from hybonet.geometry import expmap0, projx, to_poincare
+from hybonet.nn import LorentzEmbedding
+
+from . import plain
+
+
+@pytest.mark.parametrize("dim", [4, 64, 256])
+def test_rows_start_on_the_sheet_at_radius_one(manifold, dtype, dim):
+    table = LorentzEmbedding(400, dim, manifold=manifold, dtype=dtype)
+    plain.assert_on_sheet(table.weight, manifold.K)
+    radius = manifold.dist0(table.weight)
+    assert radius.square().mean().sqrt().item() == pytest.approx(math.sqrt((dim - 1) / dim), rel=0.1)
+
+
+def test_init_std_means_what_it_says(manifold):
+    table = LorentzEmbedding(2000, 5, manifold=manifold, init_std=0.02)
+    tangent = manifold.logmap0(table.weight)[:, 1:]
+    assert tangent.std().item() == pytest.approx(0.02, rel=0.05)
+
+
+def test_lookup_has_the_shape_of_the_indices(manifold, dtype):
+    table = LorentzEmbedding(10, 4, manifold=manifold, dtype=dtype)
+    index = torch.tensor([[1, 2, 3], [3, 3, 0]])
+    assert torch.equal(table(index), table.weight[index])
+    assert table(torch.tensor(3)).shape == (4,)
+
+
+def test_padding_row_is_the_origin_and_is_not_trained(manifold, dtype):
+    for padding in (2, -8):
+        table = LorentzEmbedding(10, 4, padding_idx=padding, manifold=manifold, dtype=dtype)
+        assert table.padding_idx == 2
+        torch.testing.assert_close(table.weight[2], manifold.origin(4, dtype=dtype))
+        table(torch.tensor([1, 2, 2])).sum().backward()
+        assert bool((table.weight.grad[2] == 0).all())
+        assert bool((table.weight.grad[1] == 1).all())
+
+
+def test_sparse_gradients_are_the_dense_ones(manifold):
+    index = torch.tensor([[1, 2, 2], [5, 1, 0]])
+    grads = []
+    for sparse in (False, True):
+        torch.manual_seed(3)
+        table = LorentzEmbedding(7, 4, sparse=sparse, max_norm=0.5, manifold=manifold)
+        table(index).square().sum().backward()
+        assert table.weight.grad.is_sparse == sparse
+        grads.append(table.weight.grad.to_dense())
+    torch.testing.assert_close(*grads)
+
+
+class TestMaxNorm:
+    def test_shortens_long_rows_and_leaves_short_ones(self, manifold, dtype):
+        table = LorentzEmbedding(200, 6, max_norm=1.0, manifold=manifold, dtype=dtype)
+        before = table.weight.detach().clone()
+        rows = table(torch.arange(200))
+        assert torch.equal(table.weight, before)  # the table itself stays
+        plain.assert_on_sheet(rows, manifold.K)
+        length = before[:, 1:].norm(dim=-1)
+        long = length > 1.0
+        assert 0 < long.sum() < 200
+        torch.testing.assert_close(rows[~long], before[~long])
+        torch.testing.assert_close(rows[long, 1:], before[long, 1:] / length[long, None])
+
+    def test_gradient_is_of_the_clipped_row(self):
+        table = LorentzEmbedding(8, 4, max_norm=0.4, dtype=torch.float64)
+        index = torch.arange(8)
+
+        def look_up(weight):
+            return torch.func.functional_call(table, {"weight": weight}, (index,))
+
+        assert torch.autograd.gradcheck(look_up, table.weight.detach().requires_grad_())
+
+    def test_origin_has_a_finite_gradient(self):
+        table = LorentzEmbedding(2, 4, padding_idx=0, max_norm=0.4)
+        with torch.no_grad():
+            table.weight[1] = table.weight[0]
+        table(torch.tensor([0, 1])).sum().backward()
+        assert bool(table.weight.grad.isfinite().all())
+
+
+def test_rows_follow_a_learned_curvature():
+    manifold = Lorentz(-1.0, learnable=True)
+    table = LorentzEmbedding(5, 4, manifold=manifold)
+    with torch.no_grad():
+        manifold.log_neg_curvature.fill_(0.7)
+    rows = table(torch.arange(5))
+    plain.assert_on_sheet(rows, manifold.curvature)
+    assert torch.equal(rows[:, 1:], table.weight[:, 1:])
+    rows[:, 0].sum().backward()
+    assert manifold.log_neg_curvature.grad.abs() > 0
+
+
+def test_reset_parameters_draws_anew(manifold):
+    table = LorentzEmbedding(5, 4, padding_idx=1, manifold=manifold)
+    before = table.weight.detach().clone()
+    with torch.no_grad():
+        table.weight[1] = table.weight[0]
+    table.reset_parameters()
+    assert not torch.isclose(table.weight[[0, 2, 3, 4], 1:], before[[0, 2, 3, 4], 1:]).any()
+    torch.testing.assert_close(table.weight[1], manifold.origin(4))
+
+
+class TestFromPretrained:
+    def test_points(self, manifold, dtype):
+        given = plain.points(manifold, 6, 4, dtype=dtype)
+        table = LorentzEmbedding.from_pretrained(given, manifold=manifold)
+        assert torch.equal(table.weight, given)
+        assert table.weight.dtype == dtype
+        assert not table.weight.requires_grad
+        assert table.weight.manifold is manifold
+
+    def test_ball_coordinates(self, manifold, dtype):
+        given = to_poincare(plain.points(manifold, 6, 4, dtype=dtype), K=manifold.K)
+        table = LorentzEmbedding.from_pretrained(given, space="poincare", manifold=manifold, freeze=False)
+        plain.assert_on_sheet(table.weight, manifold.K)
+        torch.testing.assert_close(to_poincare(table.weight, K=manifold.K), given, **plain.tolerance(dtype))
+        assert table.weight.requires_grad
+
+    def test_tangent_vectors(self, manifold, dtype):
+        given = torch.randn(6, 3, dtype=dtype)
+        table = LorentzEmbedding.from_pretrained(given, space="tangent", manifold=manifold)
+        padded = torch.cat((torch.zeros(6, 1, dtype=dtype), given), dim=-1)
+        torch.testing.assert_close(table.weight.data, expmap0(padded, K=manifold.K))
+
+    def test_options_reach_the_table(self, manifold):
+        given = plain.points(manifold, 6, 4, dtype=torch.float32)
+        table = LorentzEmbedding.from_pretrained(given, manifold=manifold, padding_idx=-1, max_norm=0.1, sparse=True)
+        assert (table.padding_idx, table.max_norm, table.sparse) == (5, 0.1, True)
+        assert torch.equal(table.weight[5], given[5])  # as in nn.Embedding, given rows are kept
+
+    def test_points_off_the_sheet(self, manifold):
+        given = plain.points(manifold, 6, 4, dtype=torch.float32)
+        given[3, 0] += 0.5
+        with pytest.raises(ValueError, match=r"vectors is off the sheet at row 3.*projx"):
+            LorentzEmbedding.from_pretrained(given, manifold=manifold)
+        table = LorentzEmbedding.from_pretrained(given, manifold=manifold, check=False)
+        assert torch.equal(table.weight, given)
+        LorentzEmbedding.from_pretrained(projx(given, K=manifold.K), manifold=manifold)  # the remedy works
+
+    def test_vectors_outside_the_ball(self, manifold):
+        radius = (-1 / manifold.K) ** 0.5
+        given = torch.tensor([[0.1, 0.2], [radius, 0.3]])
+        with pytest.raises(ValueError, match=r"inside the ball of radius .*the longest is .*check=False"):
+            LorentzEmbedding.from_pretrained(given, space="poincare", manifold=manifold)
+        table = LorentzEmbedding.from_pretrained(given, space="poincare", manifold=manifold, check=False)
+        plain.assert_on_sheet(table.weight, manifold.K)
+        with pytest.raises(ValueError, match="longest is nan"):
+            LorentzEmbedding.from_pretrained(torch.tensor([[math.nan, 0.0]]), space="poincare", manifold=manifold)
+
+    def test_other_mistakes(self):
+        with pytest.raises(ValueError, match=r"a matrix with one row an embedding, got shape \(4,\)"):
+            LorentzEmbedding.from_pretrained(torch.ones(4))
+        with pytest.raises(ValueError, match="'lorentz', 'poincare' or 'tangent', got 'klein'"):
+            LorentzEmbedding.from_pretrained(torch.ones(4, 3), space="klein")
+        with pytest.raises(ValueError, match="NaN or infinite coordinate at row 0"):
+            LorentzEmbedding.from_pretrained(torch.full((1, 3), math.nan))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "options", "message"),
+    [
+        ((0, 4), {}, "at least 1 row .*num_embeddings=0"),
+        ((3, 1), {}, "2 ambient coordinates.*embedding_dim=1"),
+        ((3, 4), {"padding_idx": 3}, "padding_idx within 3 rows, got 3"),
+        ((3, 4), {"padding_idx": -4}, "padding_idx within 3 rows, got -4"),
+        ((3, 4), {"max_norm": 0.0}, "max_norm > 0, got 0.0"),
+    ],
+)
+def test_wrong_options_are_explained(sizes, options, message):
+    with pytest.raises(ValueError, match=message):
+        LorentzEmbedding(*sizes, **options)
+
+
+def test_repr_tells_the_options():
+    text = repr(LorentzEmbedding(3, 4, padding_idx=1, max_norm=1.5, sparse=True))
+    assert "3, 4, padding_idx=1, max_norm=1.5, sparse=True" in text

@@ -1,0 +1,84 @@
+"""Output layers: distances to class points, and edge probabilities."""
+
+import pytest
+import torch
+
+from hybonet import Lorentz
+from hybonet.geometry import sqdist
+from hybonet.nn import FermiDiracDecoder, LorentzDistanceHead, LorentzEmbedding
+
+from . import plain
+
+
+class TestDistanceHead:
+    @pytest.mark.parametrize("bias", [True, False])
+    def test_logits_are_negative_squared_distances(self, manifold, dtype, bias):
+        head = LorentzDistanceHead(6, 7, bias, manifold=manifold, dtype=dtype)
+        if bias:
+            with torch.no_grad():
+                head.bias.normal_()
+        x = plain.points(manifold, 2, 3, 6, dtype=dtype)
+        expected = -sqdist(x.unsqueeze(-2), head.weight, K=manifold.K) + (head.bias if bias else 0.0)
+        torch.testing.assert_close(head(x), expected, **plain.tolerance(dtype))
+
+    def test_gradients_reach_points_bias_and_curvature(self, K):
+        manifold = Lorentz(K, learnable=True).double()
+        head = LorentzDistanceHead(5, 3, manifold=manifold, dtype=torch.float64)
+        space = torch.randn(4, 4, dtype=torch.float64, requires_grad=True)
+        logits = head(manifold.lift(space))
+        points = manifold.projx(head.weight)
+        expected = -(2 / manifold.K - 2 * plain.inner(manifold.lift(space).unsqueeze(1), points)) + head.bias
+        plain.assert_same(logits, expected, [space, head.weight, head.bias, manifold.log_neg_curvature], torch.float64)
+
+    def test_class_points_are_on_the_sheet_and_marked(self, manifold):
+        head = LorentzDistanceHead(6, 50, manifold=manifold, init_std=0.3)
+        plain.assert_on_sheet(head.weight, manifold.K)
+        assert manifold.logmap0(head.weight)[:, 1:].std().item() == pytest.approx(0.3, rel=0.2)
+        assert head.weight.manifold is manifold
+        assert bool((head.bias == 0).all())
+
+    def test_from_embedding_starts_equal_and_is_trained_apart(self, manifold, dtype):
+        table = LorentzEmbedding(9, 5, manifold=manifold, dtype=dtype)
+        head = LorentzDistanceHead.from_embedding(table)
+        assert head.manifold is manifold
+        assert torch.equal(head.weight, table.weight)
+        assert head.weight.data_ptr() != table.weight.data_ptr()
+        # A row is its own nearest class.
+        assert head(table.weight).argmax(-1).tolist() == list(range(9))
+        assert LorentzDistanceHead.from_embedding(table, bias=False).bias is None
+
+    def test_mistakes_are_explained(self):
+        with pytest.raises(ValueError, match=r"at least 1 class .*num_classes=0"):
+            LorentzDistanceHead(4, 0)
+        with pytest.raises(ValueError, match=r"2 ambient coordinates.*in_features=1"):
+            LorentzDistanceHead(1, 3)
+        with pytest.raises(ValueError, match="expected input with 4 ambient coordinates"):
+            LorentzDistanceHead(4, 3)(torch.ones(2, 5))
+        assert "4, 3, bias=False" in repr(LorentzDistanceHead(4, 3, bias=False))
+
+
+class TestFermiDirac:
+    def test_is_the_formula(self, dtype):
+        decoder = FermiDiracDecoder(r=1.5, t=0.4).to(dtype)
+        square = torch.linspace(0, 6, 20, dtype=dtype)
+        expected = 1 / (torch.exp((square - 1.5) / 0.4) + 1)
+        torch.testing.assert_close(decoder(square), expected, rtol=1e-5, atol=1e-8)
+        torch.testing.assert_close(torch.sigmoid(decoder.logits(square)), decoder(square))
+
+    def test_far_points_do_not_overflow(self):
+        square = torch.tensor([0.0, 1e4, 1e30], requires_grad=True)
+        p = FermiDiracDecoder()(square)
+        p.sum().backward()
+        assert p[1:].tolist() == [0.0, 0.0]
+        assert bool(square.grad.isfinite().all())
+
+    def test_learnable(self):
+        fixed, learned = FermiDiracDecoder(), FermiDiracDecoder(learnable=True)
+        assert not any(p.requires_grad for p in fixed.parameters())
+        learned(torch.tensor([0.5, 3.0])).prod().backward()
+        assert all(p.grad.abs() > 0 for p in learned.parameters())
+        assert "r=2, t=1, learnable=True" in repr(learned)
+
+    def test_temperature_must_be_positive(self):
+        with pytest.raises(ValueError, match="t > 0, got 0"):
+            FermiDiracDecoder(t=0)

@@ -1,0 +1,203 @@
+"""Encoder, decoder and Transformer: composition, masks, padding, step-by-step decoding, one manifold throughout."""
+
+import pytest
+import torch
+from torch import nn
+
+from hybonet import Lorentz
+from hybonet.nn import (
+    LorentzModule,
+    LorentzTransformer,
+    LorentzTransformerDecoder,
+    LorentzTransformerDecoderLayer,
+    LorentzTransformerEncoder,
+    LorentzTransformerEncoderLayer,
+)
+
+from . import plain
+
+D, HEADS, FF = 8, 2, 12
+
+
+def encoder(manifold, dtype=torch.float64, layers=2, **options):
+    layer = LorentzTransformerEncoderLayer(D, HEADS, FF, 0.0, manifold=manifold, dtype=dtype, **options)
+    return LorentzTransformerEncoder(layer, layers)
+
+
+def decoder(manifold, dtype=torch.float64, layers=2, **options):
+    layer = LorentzTransformerDecoderLayer(D, HEADS, FF, 0.0, manifold=manifold, dtype=dtype, **options)
+    return LorentzTransformerDecoder(layer, layers)
+
+
+def test_encoder_layer_is_its_two_blocks(manifold, dtype):
+    (layer,) = encoder(manifold, dtype, layers=1).layers
+    x = plain.points(manifold, 2, 5, D, dtype=dtype)
+    hidden, _ = layer.self_attn(x, residual=x)
+    y = layer(x)
+    plain.assert_on_sheet(y, manifold.K)
+    torch.testing.assert_close(y, layer.feed_forward(hidden, hidden))
+    assert not torch.allclose(y, layer.feed_forward(hidden), atol=1e-3)  # the residual counts
+    assert not torch.allclose(hidden, layer.self_attn(x)[0], atol=1e-3)
+
+
+def test_decoder_layer_is_its_three_blocks(manifold, dtype):
+    (layer,) = decoder(manifold, dtype, layers=1).layers
+    x, memory = (plain.points(manifold, 2, n, D, dtype=dtype) for n in (5, 4))
+    a, _ = layer.self_attn(x, is_causal=True, residual=x)
+    b, _ = layer.cross_attn(a, memory, memory, residual=a)
+    y = layer(x, memory, tgt_is_causal=True)
+    plain.assert_on_sheet(y, manifold.K)
+    torch.testing.assert_close(y, layer.feed_forward(b, b))
+
+
+def test_stacked_layers_differ_and_share_one_manifold():
+    for learnable in (False, True):
+        manifold = Lorentz(-0.5, learnable=learnable)
+        model = LorentzTransformer(D, HEADS, 2, 3, FF, manifold=manifold)
+        for stack in (model.encoder, model.decoder):
+            first, second = stack.layers[:2]
+            for a, b in zip(first.named_parameters(), second.named_parameters(), strict=True):
+                if a[0].endswith("weight"):
+                    assert not torch.equal(a[1], b[1]), a[0]
+        layers = [m for m in model.modules() if isinstance(m, LorentzModule)]
+        assert len(layers) > 20
+        assert all(layer.manifold is manifold for layer in layers)
+        assert len(model.encoder.layers) == 2
+        assert len(model.decoder.layers) == 3
+
+
+def test_original_layer_stays_as_it_was():
+    layer = LorentzTransformerEncoderLayer(D, HEADS, FF)
+    before = [p.clone() for p in layer.parameters()]
+    stack = LorentzTransformerEncoder(layer, 1)
+    assert all(torch.equal(a, b) for a, b in zip(before, layer.parameters(), strict=True))
+    assert stack.layers[0] is not layer
+
+
+def test_causal_flag_is_the_causal_mask():
+    manifold = Lorentz(-0.3)
+    model = LorentzTransformer(D, HEADS, 2, 2, FF, 0.0, manifold=manifold, dtype=torch.float64)
+    src, tgt = (plain.points(manifold, 2, n, D, dtype=torch.float64) for n in (4, 5))
+    mask = LorentzTransformer.generate_square_subsequent_mask(5)
+    out = model(src, tgt, tgt_is_causal=True)
+    torch.testing.assert_close(out, model(src, tgt, tgt_mask=mask))
+    torch.testing.assert_close(out, model(src, tgt, tgt_mask=mask, tgt_is_causal=True))
+    # No position sees what comes after it.
+    torch.testing.assert_close(out[:, :3], model(src, tgt[:, :3], tgt_is_causal=True))
+    assert not torch.allclose(out, model(src, tgt), atol=1e-3)
+    mask = LorentzTransformer.generate_square_subsequent_mask(4)
+    torch.testing.assert_close(model(src, tgt, src_mask=mask), model(src, tgt, src_is_causal=True))
+
+
+def test_transformer_is_encoder_then_decoder():
+    model = LorentzTransformer(D, HEADS, 1, 1, FF, 0.0, dtype=torch.float64)
+    src, tgt = (plain.points(model.manifold, 2, n, D, dtype=torch.float64) for n in (4, 5))
+    memory_mask = torch.rand(5, 4) < 0.3
+    memory_mask[:, 0] = False
+    padding = torch.tensor([[False] * 4, [False, False, False, True]])
+    expected = model.decoder(tgt, model.encoder(src), memory_mask=memory_mask, memory_key_padding_mask=padding)
+    got = model(src, tgt, memory_mask=memory_mask, memory_key_padding_mask=padding)
+    torch.testing.assert_close(got, expected)
+    assert not torch.allclose(got, model(src, tgt), atol=1e-4)
+
+
+@pytest.mark.parametrize("garbage", [0.5, 3.0])
+def test_padding_changes_nothing_at_real_positions(manifold, dtype, garbage):
+    model = LorentzTransformer(D, HEADS, 2, 2, FF, 0.0, manifold=manifold, dtype=dtype)
+    src, tgt = (plain.points(manifold, 1, n, D, dtype=dtype) for n in (4, 5))
+    padded_src, padded_tgt = (
+        torch.cat((x, plain.points(manifold, 1, 3, D, dtype=dtype, std=garbage)), dim=1) for x in (src, tgt)
+    )
+    src_padding, tgt_padding = (torch.arange(n + 3)[None] >= n for n in (4, 5))
+    got = model(
+        padded_src,
+        padded_tgt,
+        src_key_padding_mask=src_padding,
+        tgt_key_padding_mask=tgt_padding,
+        memory_key_padding_mask=src_padding,
+    )
+    plain.assert_on_sheet(got, manifold.K)
+    torch.testing.assert_close(got[:, :5], model(src, tgt), **plain.tolerance(dtype))
+    assert not torch.allclose(model(padded_src, padded_tgt)[:, :5], model(src, tgt), atol=1e-3)
+
+
+@pytest.mark.parametrize("chunks", [[1] * 6, [3, 1, 2]], ids=str)
+def test_decoding_with_a_cache_is_the_causal_pass(manifold, dtype, chunks):
+    stack = decoder(manifold, dtype)
+    x, memory = (plain.points(manifold, 2, n, D, dtype=dtype) for n in (6, 4))
+    padding = torch.tensor([[False] * 4, [False, False, True, True]])
+    expected = stack(x, memory, tgt_is_causal=True, memory_key_padding_mask=padding)
+    cache = stack.new_cache()
+    assert len(cache) == 2
+    parts = [stack(part, memory, memory_key_padding_mask=padding, cache=cache) for part in x.split(chunks, dim=1)]
+    torch.testing.assert_close(torch.cat(parts, 1), expected, **plain.tolerance(dtype))
+
+
+def test_batch_second():
+    manifold = Lorentz(-2.5)
+    first, second = (
+        LorentzTransformer(D, HEADS, 1, 1, FF, 0.0, manifold=manifold, dtype=torch.float64, batch_first=flag)
+        for flag in (True, False)
+    )
+    second.load_state_dict(first.state_dict())
+    src, tgt = (plain.points(manifold, 2, n, D, dtype=torch.float64) for n in (4, 5))
+    swapped = second(src.transpose(0, 1), tgt.transpose(0, 1), tgt_is_causal=True)
+    torch.testing.assert_close(swapped.transpose(0, 1), first(src, tgt, tgt_is_causal=True))
+
+
+def test_dropout_is_for_training():
+    model = LorentzTransformer(D, HEADS, 1, 1, FF, 0.3)
+    src, tgt = model.manifold.random_normal(2, 4, D), model.manifold.random_normal(2, 5, D)
+    plain.assert_on_sheet(model(src, tgt), -1.0)
+    assert not torch.allclose(model(src, tgt), model(src, tgt), atol=1e-3)
+    model.eval()
+    assert torch.equal(model(src, tgt), model(src, tgt))
+
+
+def test_options_reach_every_part():
+    attention, linear = {"learnable_scale": True}, {"time_gate": "released", "scale": 2.0}
+    model = LorentzTransformer(D, HEADS, 1, 1, FF, 0.2, torch.tanh, attention=attention, linear=linear, bias=False)
+    encoder_layer, decoder_layer = model.encoder.layers[0], model.decoder.layers[0]
+    for attend in (encoder_layer.self_attn, decoder_layer.self_attn, decoder_layer.cross_attn):
+        assert attend.softmax_scale is not None
+        assert attend.dropout == 0.2
+        assert attend.q_proj.time_gate == attend.out_proj.time_gate == "released"
+        assert attend.q_proj.bias is None
+    for layer in (encoder_layer, decoder_layer):
+        assert layer.feed_forward.linear2.activation is torch.tanh
+        assert layer.feed_forward.linear2.dropout == 0.2
+        assert layer.feed_forward.linear1.initial_scale == 2.0
+    for kind in (LorentzTransformerEncoderLayer, LorentzTransformerDecoderLayer):
+        special = kind(D, HEADS, FF, attention={"linear": {"scale": 3.0}})
+        assert special.self_attn.q_proj.initial_scale == 3.0
+        assert special.feed_forward.linear1.initial_scale == 10.0
+
+
+def test_every_value_passes_the_check():
+    manifold = Lorentz(-0.5, check=True)
+    model = LorentzTransformer(D, 4, 2, 2, FF, manifold=manifold)
+    src, tgt = manifold.random_normal(2, 4, D), manifold.random_normal(2, 5, D)
+    plain.assert_on_sheet(model(src, tgt, tgt_is_causal=True), -0.5)
+
+
+class TestCustomParts:
+    def test_are_used_even_if_they_look_empty(self):
+        class Nothing(nn.Sequential):
+            def forward(self, src, *_):
+                return src
+
+        custom = Nothing()
+        model = LorentzTransformer(D, HEADS, 1, 1, FF, custom_encoder=custom)
+        assert model.encoder is custom
+        own = decoder(model.manifold, torch.float32, layers=1)
+        model = LorentzTransformer(D, HEADS, 1, 1, FF, custom_decoder=own, manifold=own.manifold)
+        assert model.decoder is own
+
+    def test_must_live_on_the_same_manifold(self):
+        with pytest.raises(
+            ValueError, match=r"custom_encoder lives on Lorentz\(K=-2\) but Lorentz\(K=-1\) was expected"
+        ):
+            LorentzTransformer(D, HEADS, 1, 1, FF, custom_encoder=encoder(Lorentz(-2.0)))
+        learned = Lorentz(-1.0, learnable=True)
+        with pytest.raises(ValueError, match="custom_decoder lives on .*build both with the same manifold object"):
+            LorentzTransformer(D, HEADS, 1, 1, FF, custom_decoder=decoder(Lorentz(-1.0)), manifold=learned)

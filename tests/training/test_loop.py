@@ -1,0 +1,225 @@
+"""The loop: it learns, selects, stops, resumes bit for bit, and says what went wrong."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from hybonet.training import Interrupted, LoopSettings, Reporter, Trainer, TrainingDiverged
+from tests.training.toy import ToyTask
+
+
+def weights(folder):
+    return load_file(folder / "checkpoint.safetensors")
+
+
+def assert_same(first, second):
+    assert first.keys() == second.keys()
+    for name, value in first.items():
+        assert torch.equal(value, second[name]), name
+
+
+def fit(folder, *, resume=False, reporter=None, **settings):
+    folder.mkdir(exist_ok=True)
+    task = ToyTask(LoopSettings(**{"epochs": 6, "validate_every": 2, **settings}))
+    return Trainer(task, folder, reporter=reporter).fit(resume=resume)
+
+
+class StopAt(Reporter):
+    """Asks for a stop, by a real signal, after so many batches."""
+
+    def __init__(self, batches, number=signal.SIGINT):
+        self.left, self.number = batches, number
+
+    def advance(self, epoch, loss):
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), self.number)
+
+
+def test_it_learns_and_keeps_the_best(tmp_path):
+    result = fit(tmp_path, epochs=40)
+    assert result.best["accuracy"] > 0.9
+    assert result.history[-1]["loss"] < 0.5 * result.history[0]["loss"]
+    assert result.best_epoch in {row["epoch"] for row in result.history if "accuracy" in row}
+    saved = load_file(tmp_path / "model.safetensors")
+    assert_same(saved, dict(result.model.state_dict()))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("at", [1, 4, 5, 13])
+def test_interrupted_and_resumed_equals_uninterrupted(tmp_path, at, number):
+    straight = fit(tmp_path / "straight")
+    with pytest.raises(Interrupted, match=f"stopped by {number.name}.*go on with"):
+        fit(tmp_path / "stopped", reporter=StopAt(at, number))
+    again = fit(tmp_path / "stopped", resume=True)
+    assert_same(weights(tmp_path / "straight"), weights(tmp_path / "stopped"))
+    keep = [{k: v for k, v in row.items() if "seconds" not in k} for row in straight.history]
+    assert keep == [{k: v for k, v in row.items() if "seconds" not in k} for row in again.history]
+
+
+def test_killed_at_any_moment_and_resumed_equals_uninterrupted(tmp_path):
+    """SIGKILL gives no chance to save: the run goes on from its last checkpoint."""
+    fit(tmp_path / "straight", epochs=8)
+    script = tmp_path / "train.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            import sys
+            from pathlib import Path
+            from hybonet.training import LoopSettings, Trainer
+            from tests.training.toy import ToyTask
+            settings = LoopSettings(epochs=8, validate_every=2, checkpoint_seconds=0.0)
+            Trainer(ToyTask(settings, pause=0.02), Path(sys.argv[1])).fit(resume=True)
+            """
+        )
+    )
+    folder = tmp_path / "killed"
+    folder.mkdir()
+    environment = {**os.environ, "PYTHONPATH": os.getcwd(), "OMP_NUM_THREADS": "1"}
+    kills = 0
+    for moment in (0.05, 0.11, 0.3, None):
+        process = subprocess.Popen([sys.executable, str(script), str(folder)], env=environment)
+        if moment is None:
+            assert process.wait(timeout=120) == 0
+            break
+        deadline = time.monotonic() + 60
+        before = (folder / "checkpoint.safetensors").stat().st_mtime_ns if kills else None
+        while time.monotonic() < deadline and process.poll() is None:  # wait until it trains, then for the moment
+            path = folder / "checkpoint.safetensors"
+            if path.exists() and path.stat().st_mtime_ns != before:
+                break
+            time.sleep(0.005)
+        time.sleep(moment)
+        kills += process.poll() is None
+        process.kill()
+        process.wait()
+    assert kills >= 2
+    assert_same(weights(tmp_path / "straight"), weights(folder))
+
+
+def test_resume_of_a_finished_run_changes_nothing(tmp_path):
+    first = fit(tmp_path)
+    before = weights(tmp_path)
+    second = fit(tmp_path, resume=True)
+    assert_same(before, weights(tmp_path))
+    assert first.best == second.best
+
+
+def test_history_is_one_line_an_epoch_even_after_a_crash_between_line_and_checkpoint(tmp_path):
+    with pytest.raises(Interrupted):
+        fit(tmp_path, reporter=StopAt(12))
+    with open(tmp_path / "history.jsonl", "a") as file:
+        file.write('{"epoch": 3, "loss": 123}\n')
+    result = fit(tmp_path, resume=True)
+    assert [row["epoch"] for row in result.history] == [1, 2, 3, 4, 5, 6]
+    assert all(row["loss"] != 123 for row in result.history)
+
+
+def test_patience_stops_early(tmp_path):
+    result = fit(tmp_path, epochs=200, validate_every=1, patience=3)
+    assert result.stopped_early
+    assert result.epochs == result.best_epoch + 3
+
+
+def test_accumulated_batches_make_one_update(tmp_path):
+    steps = []
+
+    class Counting(ToyTask):
+        def build_optimizer(self, model):
+            optimizer = super().build_optimizer(model)
+            original = optimizer.step
+            optimizer.step = lambda *a, **k: (steps.append(1), original(*a, **k))[1]
+            return optimizer
+
+    Trainer(Counting(LoopSettings(epochs=2, accumulate=2)), tmp_path).fit()
+    assert len(steps) == 2 * 3  # five batches: 2 + 2 + 1
+
+
+def test_non_finite_loss_names_step_and_parameter(tmp_path):
+    task = ToyTask(LoopSettings(epochs=3), poison=7)
+    with pytest.raises(TrainingDiverged, match=r"loss became nan at epoch \d, batch \d: the gradient of parameter"):
+        Trainer(task, tmp_path).fit()
+
+
+def test_damaged_and_foreign_checkpoints_are_refused(tmp_path):
+    fit(tmp_path)
+    (tmp_path / "checkpoint.safetensors").write_bytes(b"not a checkpoint")
+    with pytest.raises(ValueError, match="cannot be read.*start again without --resume"):
+        fit(tmp_path, resume=True)
+
+
+def test_bfloat16_trains(tmp_path):
+    result = fit(tmp_path, epochs=30, precision="bfloat16")
+    assert result.best["accuracy"] > 0.8
+    assert all(parameter.dtype == torch.float32 for parameter in result.model.parameters())
+
+
+def test_gradient_clipping_bounds_what_the_optimiser_sees(tmp_path):
+    seen = []
+
+    class Watching(ToyTask):
+        def build_optimizer(self, model):
+            optimizer = super().build_optimizer(model)
+            optimizer.register_step_pre_hook(
+                lambda *_: seen.append(sum(p.grad.square().sum() for p in model.parameters()).item() ** 0.5)
+            )
+            return optimizer
+
+    Trainer(Watching(LoopSettings(epochs=2, max_grad_norm=0.01)), tmp_path).fit()
+    assert max(seen) < 0.05
+
+
+def test_two_processes_train_as_one(tmp_path):
+    """Under torchrun each process takes its share of every batch; the weights are those of one process."""
+    script = tmp_path / "train.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            import sys
+            from pathlib import Path
+            from hybonet.training import LoopSettings, Trainer
+            from tests.training.toy import ToyTask
+
+            class Plain(ToyTask):
+                def build_model(self):
+                    model = super().build_model()
+                    model.linear.dropout = 0.0
+                    return model
+
+            Trainer(Plain(LoopSettings(epochs=3, validate_every=1)), Path(sys.argv[1])).fit()
+            """
+        )
+    )
+    environment = {**os.environ, "PYTHONPATH": os.getcwd(), "OMP_NUM_THREADS": "1"}
+    for name, launcher in (
+        ("one", [sys.executable]),
+        ("two", [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]),
+    ):
+        (tmp_path / name).mkdir()
+        done = subprocess.run(
+            [*launcher, str(script), str(tmp_path / name)], env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+    one, two = load_file(tmp_path / "one/model.safetensors"), load_file(tmp_path / "two/model.safetensors")
+    for name, value in one.items():
+        torch.testing.assert_close(value, two[name], rtol=1e-4, atol=1e-5)
+    lines = (tmp_path / "two/history.jsonl").read_text().splitlines()
+    assert [json.loads(line)["epoch"] for line in lines] == [1, 2, 3]
+
+
+def test_progress_on_a_pipe_is_a_line_a_validation(tmp_path, capsys):
+    from hybonet.training import TerminalReporter
+
+    fit(tmp_path, reporter=TerminalReporter(6))
+    lines = capsys.readouterr().out.strip().splitlines()
+    assert len(lines) == 3
+    assert re.search(r"epoch\s+2/6 {2}loss [\d.]+ {2}accuracy [\d.]+ \(best [\d.]+\)", lines[0])
