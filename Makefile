@@ -8,7 +8,7 @@ VENV   ?= .venv
 PIP     = --disable-pip-version-check -q -c constraints.txt
 BIN     = $(VENV)/bin
 
-.PHONY: demo test check bench docs-figures clean help
+.PHONY: demo test check bench clean help
 
 help:
 	@sed -n '2,4s/^# *//p' Makefile
@@ -46,6 +46,7 @@ test: check
 
 bench: $(VENV)-bench/.bench
 	$(VENV)-bench/bin/python -m benchmarks --out benchmarks/results
+	$(VENV)-bench/bin/python -m benchmarks.distance_error --plot docs/images/distance_error.png --json benchmarks/results/distance_error.json
 
 clean:
 	rm -rf $(VENV) $(VENV)-dev $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build *.egg-info

@@ -97,6 +97,7 @@ def test_nothing_to_average_gives_the_origin(dtype, K):
     x = G.random_normal(6, 5, K=K, dtype=dtype)
     origin = G.origin(5, K=K, dtype=dtype)
     torch.testing.assert_close(G.centroid(x, torch.zeros(6, dtype=dtype), K=K), origin)
+    torch.testing.assert_close(G.centroid(x, -torch.ones(6, dtype=dtype), K=K), origin)
     torch.testing.assert_close(G.to_sheet(torch.zeros(5, dtype=dtype), K=K), origin)
 
 

@@ -111,5 +111,5 @@ def test_require_same_manifold():
     require_same_manifold(Lorentz(-1.0), a=LorentzLinear(3, 3), b=nn.Sequential(LorentzLinear(3, 3), nn.Linear(3, 3)))
     require_same_manifold(one, a=LorentzLinear(3, 3, manifold=one))
     for manifold in (other, Lorentz(-1.0)):  # equal now, but not after a step of training
-        with pytest.raises(ValueError, match="inside lives on .*same manifold object"):
+        with pytest.raises(ValueError, match=r"inside lives on .*same manifold object"):
             require_same_manifold(one, inside=nn.Sequential(nn.Linear(3, 3), LorentzLinear(3, 3, manifold=manifold)))

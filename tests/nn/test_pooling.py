@@ -34,8 +34,8 @@ def test_nothing_to_pool_is_the_origin_with_finite_gradients(manifold, dtype):
     pool = LorentzCentroidPooling(manifold)
     x = plain.points(manifold, 2, 5, 4, dtype=dtype).requires_grad_()
     for options in (
-        {"mask": torch.tensor([[True] * 5, [False] * 5])},
-        {"weights": torch.tensor([[0.0] * 5, [1.0] * 5])},
+        {"mask": nothing},
+        {"weights": 1.0 - nothing.float()},
     ):
         y = pool(x, **options)
         torch.testing.assert_close(y[0], manifold.origin(4, dtype=dtype))

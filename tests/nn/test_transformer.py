@@ -199,5 +199,5 @@ class TestCustomParts:
         ):
             LorentzTransformer(D, HEADS, 1, 1, FF, custom_encoder=encoder(Lorentz(-2.0)))
         learned = Lorentz(-1.0, learnable=True)
-        with pytest.raises(ValueError, match="custom_decoder lives on .*build both with the same manifold object"):
+        with pytest.raises(ValueError, match=r"custom_decoder lives on .*build both with the same manifold object"):
             LorentzTransformer(D, HEADS, 1, 1, FF, custom_decoder=decoder(Lorentz(-1.0)), manifold=learned)

@@ -80,8 +80,8 @@ def centroid(x: Tensor, weights: Tensor | None = None, *, K: Curvature) -> Tenso
     distance to the lifted point, it is :math:`\sqrt{k + Q + Q^2 / 4 m_t^2}`: a sum. Centroids of many sets of weights
     over the same points are faster by :func:`to_sheet`.
 
-    Shapes: ``x (..., n, d)``, ``weights (..., n)`` non-negative (default: equal) ``-> (..., d)``. If all weights are
-    zero the result is the origin.
+    Shapes: ``x (..., n, d)``, ``weights (..., n)`` (default: equal) ``-> (..., d)``. Negative weights count as zero;
+    if all are zero the result is the origin.
 
     Example:
         >>> import torch

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from hybonet.geometry.lorentz import lift, rebuilt
-from hybonet.geometry.numerics import Curvature, bounded, origin_time
+from hybonet.geometry.numerics import BALL_MARGIN, Curvature, bounded, origin_time
 
 
 def to_poincare(x: Tensor, *, K: Curvature) -> Tensor:
@@ -63,8 +63,8 @@ def from_klein(c: Tensor, *, K: Curvature) -> Tensor:
 
 
 def _inside(p: Tensor, K: Curvature) -> Tensor:
-    """Scale vectors to at most (1 - 4 eps) of the ball's radius: beyond that k - |p|² is rounding noise."""
-    limit = 1.0 - 4 * torch.finfo(p.dtype).eps
+    """Scale vectors that are outside the ball, or too near its edge, to just inside it."""
+    limit = 1.0 - BALL_MARGIN * torch.finfo(p.dtype).eps
     p = bounded(p)
     square = -K * p.square().sum(-1, keepdim=True)
     outside = square > limit**2

@@ -143,7 +143,7 @@ def tangent_at(x: Tensor, space: Tensor) -> Tensor:
     """
     wide = bounded(x)
     least = wide[..., 1:].abs().amax(-1, keepdim=True).clamp_min(precision(x.dtype).min_norm)
-    return _tangent(wide, bounded(space), least).to(x.dtype)
+    return _tangent(wide, space, least).to(x.dtype)
 
 
 def _tangent(x: Tensor, space: Tensor, least: Curvature) -> Tensor:

@@ -17,6 +17,12 @@ Curvature = float | Tensor
 #: Range of -K for a learned curvature: e^±14, about 1e-6 to 1e6. Beyond it √k or 1/√k would dwarf every coordinate.
 MAX_LOG_CURVATURE = 14.0
 
+#: Poincaré and Klein vectors are kept this many eps (relative) inside their ball: closer, k - |p|² is rounding noise.
+BALL_MARGIN = 4
+
+#: R^T R of a rotation may differ from the identity by this many eps a dimension: what a QR and the product leave.
+ROTATION_TOLERANCE = 100
+
 
 @dataclass(frozen=True)
 class Precision:

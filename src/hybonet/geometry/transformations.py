@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor
 
-from hybonet.geometry.numerics import bounded
+from hybonet.geometry.numerics import ROTATION_TOLERANCE, bounded
 
 
 def boost(velocity: Tensor) -> Tensor:
@@ -55,7 +55,7 @@ def rotation(matrix: Tensor) -> Tensor:
         raise ValueError(f"expected square rotation matrices (..., n, n), got shape {tuple(matrix.shape)}")
     n = matrix.shape[-1]
     gap = (matrix.transpose(-1, -2) @ matrix - torch.eye(n, dtype=matrix.dtype, device=matrix.device)).abs().amax()
-    if not bool(gap <= 100 * n * torch.finfo(matrix.dtype).eps):
+    if not bool(gap <= ROTATION_TOLERANCE * n * torch.finfo(matrix.dtype).eps):
         raise ValueError(
             f"expected an orthogonal matrix, but R^T R differs from the identity by {gap.item():.3g}; "
             "take Q of torch.linalg.qr(matrix)"

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from hybonet.data.triples import TripleData
+from hybonet.data.triples import SplitName, TripleData
 from hybonet.geometry import Lorentz
 from hybonet.metrics.ranking import KnownAnswers, Ranks, Ties, filtered_ranks, ranking_metrics, relation_categories
 from hybonet.models import TripleScorer
@@ -64,6 +64,11 @@ class KnowledgeGraphTask:
     higher_is_better = True
 
     def __init__(self, settings: KnowledgeGraphSettings, data: TripleData) -> None:
+        if not len(data.valid):
+            raise ValueError(
+                f"expected validation triples to choose the best model by, but {data.source} has none; "
+                "give a valid file, or one file to split"
+            )
         self.settings, self.data = settings, data
         self.triples = data.with_reciprocals("train")
 
@@ -123,7 +128,12 @@ class KnowledgeGraphTask:
         return ranking_metrics(rank_split(model, self.data, "valid").both)
 
     def describe(self) -> dict[str, Any]:
-        return {"task": self.name, "protocol": "standard", **self.data.describe()}
+        data = self.data
+        return {
+            "task": self.name,
+            "protocol": "filtered ranking of tails and heads, ties realistic",
+            "data": {"source": data.source, "sha256": dict(data.sha256), **data.statistics()},
+        }
 
 
 @dataclass(frozen=True)
@@ -151,7 +161,7 @@ class SplitRanks:
 def rank_split(
     model: nn.Module,
     data: TripleData,
-    split: Literal["train", "valid", "test"],
+    split: SplitName,
     *,
     protocol: Protocol = "standard",
     ties: Ties = "realistic",
@@ -161,9 +171,8 @@ def rank_split(
 
     ``protocol="released"`` leaves out the question's own entity too, as the paper's released code does; it is easier.
     """
-    triples = getattr(data, split)
-    everything = torch.cat([data.with_reciprocals(name) for name in ("train", "valid", "test")])
-    known = KnownAnswers(everything, 2 * data.num_relations)
+    triples = data.triples(split)
+    known = KnownAnswers(data.with_reciprocals("all"), 2 * data.num_relations)
     sides = []
     for question, relation, truth in (
         (triples[:, 0], triples[:, 1], triples[:, 2]),
@@ -182,7 +191,7 @@ def rank_split(
 def evaluate(
     model: nn.Module,
     data: TripleData,
-    split: Literal["train", "valid", "test"] = "test",
+    split: SplitName = "test",
     *,
     protocol: Protocol = "standard",
     ties: Ties = "realistic",
@@ -192,7 +201,7 @@ def evaluate(
     categories = relation_categories(data.train, data.num_relations)
     by_relation, by_category = {}, {}
     for relation in ranks.relations.unique().tolist():
-        label = data.relation_labels[relation]
+        label = data.relations[relation]
         metrics = ranking_metrics(ranks.where(ranks.relations == relation))
         by_relation[label] = {"category": categories[relation], **metrics}
     for category in sorted({categories[r] for r in ranks.relations.tolist()}):
