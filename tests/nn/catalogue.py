@@ -94,3 +94,30 @@ LAYERS = {
 def first(output):
     """The points of an output; attention gives weights as well."""
     return output[0] if isinstance(output, tuple) else output
+
+
+def outputs_and_gradients(call, layer, inputs):
+    """Everything a training step sees: the output, and gradients of the inputs and the parameters."""
+    inputs = [
+        x.detach().clone().requires_grad_() if isinstance(x, torch.Tensor) and x.is_floating_point() else x
+        for x in inputs
+    ]
+    out = first(call(*inputs))
+    wanted = [x for x in inputs if isinstance(x, torch.Tensor) and x.requires_grad]
+    wanted += [p for p in layer.parameters() if p.requires_grad]
+    pull = torch.linspace(-1, 1, out.numel()).view_as(out)
+    return [out, *torch.autograd.grad((out * pull).sum(), wanted, allow_unused=True)]
+
+
+def assert_compiles(layer, inputs, **options):
+    """Compiled as one graph, a layer gives the same outputs and gradients."""
+    torch._dynamo.reset()
+    compiled = torch.compile(layer, fullgraph=True, **options)
+    expected = outputs_and_gradients(layer, layer, inputs)
+    got = outputs_and_gradients(compiled, layer, inputs)
+    assert any(g is not None for g in expected[1:]) or not list(layer.parameters())
+    for a, b in zip(got, expected, strict=True):
+        if a is None or b is None:
+            assert a is b
+        else:
+            torch.testing.assert_close(a, b, rtol=1e-4, atol=2e-5)

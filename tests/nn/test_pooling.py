@@ -33,10 +33,8 @@ def test_padding_is_left_out(manifold, dtype):
 def test_nothing_to_pool_is_the_origin_with_finite_gradients(manifold, dtype):
     pool = LorentzCentroidPooling(manifold)
     x = plain.points(manifold, 2, 5, 4, dtype=dtype).requires_grad_()
-    for options in (
-        {"mask": nothing},
-        {"weights": 1.0 - nothing.float()},
-    ):
+    nothing = torch.tensor([[True] * 5, [False] * 5])
+    for options in ({"mask": nothing}, {"weights": 1.0 - nothing.float()}):
         y = pool(x, **options)
         torch.testing.assert_close(y[0], manifold.origin(4, dtype=dtype))
         (grad,) = plain.gradients((y * torch.randn_like(y)).sum(), [x])

@@ -1,12 +1,13 @@
-"""The command line. Heavy imports wait until a command needs them, so that help is quick."""
+"""``hybonet demo``: a hierarchy embedded, measured and drawn."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from hybonet.cli.app import app, clean_errors
 
 if TYPE_CHECKING:
     from hybonet.data import Hierarchy
@@ -23,33 +24,6 @@ _EXAMPLES = """
 
 `hybonet demo --epochs 20 --no-plot --overwrite` is a quick run that replaces the last one.
 """
-
-app = typer.Typer(
-    help="Fully hyperbolic neural networks in the Lorentz model.",
-    epilog=_EXAMPLES,
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-)
-
-
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        from hybonet import __version__
-
-        typer.echo(f"hybonet {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and leave.")
-    ] = False,
-) -> None:
-    pass
-
 
 @app.command(epilog=_EXAMPLES)
 def demo(
@@ -68,11 +42,8 @@ def demo(
 ) -> None:
     """Embed a hierarchy in hyperbolic space, measure how well distances give it back, and draw it."""
     given = {"epochs": epochs, "dim": dim, "seed": seed}
-    try:
+    with clean_errors(_one_line):
         _run_demo(out, hierarchy, {k: v for k, v in given.items() if v is not None}, plot=plot, overwrite=overwrite)
-    except (ValueError, OSError) as error:
-        typer.echo(f"error: {_one_line(error)}", err=True)
-        raise typer.Exit(2) from None
 
 
 def _run_demo(out: Path, source: str, settings: dict[str, Any], *, plot: bool, overwrite: bool) -> None:
@@ -126,7 +97,7 @@ def _train_with_bar(config: HierarchyEmbeddingConfig, hierarchy: Hierarchy, cons
         return train(config, hierarchy, show)
 
 
-def _one_line(error: ValueError | OSError) -> str:
+def _one_line(error: Exception) -> str:
     """A pydantic error lists every bad setting on lines of its own; the terminal gets them in one."""
     from pydantic import ValidationError
 
@@ -140,12 +111,3 @@ def _one_line(error: ValueError | OSError) -> str:
         meaning = HierarchyEmbeddingConfig.model_fields[setting].description
         lines.append(f"--{setting}: {item['msg']}, got {item['input']!r} ({meaning})")
     return "; ".join(lines)
-
-
-def main() -> None:
-    """Entry point of the command `hybonet`."""
-    sys.exit(app())
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,5 @@
+"""``python -m hybonet.cli``."""
+
+from hybonet.cli import main
+
+main()

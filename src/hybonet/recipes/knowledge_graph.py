@@ -1,0 +1,70 @@
+"""Settings for knowledge-graph completion: a default for graphs of any kind, and the paper's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings
+from hybonet.training import ScheduleSettings
+
+
+def default() -> KnowledgeGraphSettings:
+    """For graphs of up to some ten thousand entities: softmax against all of them, entities moved in the chart."""
+    return KnowledgeGraphSettings(
+        epochs=60,
+        batch_size=256,
+        lr=0.01,
+        label_smoothing=0.1,
+        dropout=0.1,
+        schedule=ScheduleSettings(kind="exponential", gamma=0.96),
+        patience=6,
+    )
+
+
+def paper(**changes: Any) -> KnowledgeGraphSettings:
+    """The paper's training: binary cross-entropy against 50 random tails, Riemannian Adam."""
+    settings: dict[str, Any] = {
+        "loss": "bce",
+        "negatives": 50,
+        "optimizer": "riemannian",
+        "margin": 8.0,
+        "max_norm": 1.5,
+        "scale": 2.5,
+        "max_grad_norm": 0.5,
+        "lr": 0.003,
+        "patience": 20,
+        **changes,
+    }
+    return KnowledgeGraphSettings(**settings)
+
+
+_WN18RR = {"batch_size": 1000, "epochs": 1000, "validate_every": 10}
+_FB15K237 = {"batch_size": 500, "epochs": 500, "validate_every": 5}
+
+RECIPES: dict[str, dict[str, Any]] = {
+    "default": {"about": "any graph of up to some ten thousand entities, a minute or two", "settings": default()},
+    "paper-wn18rr-32": {
+        "about": "the paper's settings, 32 ambient coordinates",
+        "settings": paper(**_WN18RR, dim=32, scale=3.5, lr=0.005),
+        "data": "WN18RR",
+        "published": {"mrr": 0.489, "hits@10": 0.553, "hits@3": 0.503, "hits@1": 0.455},
+    },
+    "paper-wn18rr-500": {
+        "about": "the paper's settings, 500 ambient coordinates",
+        "settings": paper(**_WN18RR, dim=500, max_norm=2.5),
+        "data": "WN18RR",
+        "published": {"mrr": 0.513, "hits@10": 0.569, "hits@3": 0.527, "hits@1": 0.482},
+    },
+    "paper-fb15k237-32": {
+        "about": "the paper's settings, 32 ambient coordinates",
+        "settings": paper(**_FB15K237, dim=32),
+        "data": "FB15k-237",
+        "published": {"mrr": 0.334, "hits@10": 0.516, "hits@3": 0.365, "hits@1": 0.244},
+    },
+    "paper-fb15k237-500": {
+        "about": "the paper's settings, 500 ambient coordinates",
+        "settings": paper(**_FB15K237, dim=500),
+        "data": "FB15k-237",
+        "published": {"mrr": 0.352, "hits@10": 0.529, "hits@3": 0.387, "hits@1": 0.263},
+    },
+}

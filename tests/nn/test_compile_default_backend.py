@@ -1,0 +1,17 @@
+"""torch.compile's default backend, which writes and compiles C++: slow, so only for a layer and for a block of layers."""
+
+import shutil
+
+import pytest
+
+from hybonet import Lorentz
+
+from .catalogue import LAYERS, K, assert_compiles
+
+
+@pytest.mark.skipif(not any(map(shutil.which, ("g++", "clang++"))), reason="the default backend needs a C++ compiler")
+@pytest.mark.parametrize("name", ["LorentzLinear", "LorentzTransformerEncoderLayer"])
+def test_compiles(name):
+    build, make_inputs = LAYERS[name]
+    # Without vector instructions: the same kernels, and the C++ compiler takes half the time.
+    assert_compiles(build(Lorentz(K)), make_inputs(), options={"cpp.simdlen": 0})
