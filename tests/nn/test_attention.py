@@ -5,6 +5,7 @@ import math
 
 import pytest
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from hybonet import Lorentz
 from hybonet.geometry import centroid, random_boost, random_rotation, sqdist, transform
@@ -49,6 +50,17 @@ class TestFunction:
         expected = plain.attention(q, k, v, manifold.K, 1 / math.sqrt(D) if scale is None else scale, mask)
         plain.assert_on_sheet(out, manifold.K)
         plain.assert_same(out, expected, inputs, dtype)
+
+    @pytest.mark.parametrize("mask_kind", ["bool", "float"])
+    def test_causal_beside_a_mask_needs_no_particular_kernel(self, mask_kind):
+        """torch documents it as an error to give its attention both; some of its kernels accept it."""
+        manifold = Lorentz()
+        q, k, v = operands(manifold, torch.float64)
+        mask = some_mask(mask_kind, torch.float64)
+        expected = lorentz_attention(q, k, v, manifold=manifold, attn_mask=mask, is_causal=True)
+        with sdpa_kernel(SDPBackend.MATH):
+            out = lorentz_attention(q, k, v, manifold=manifold, attn_mask=mask, is_causal=True)
+        torch.testing.assert_close(out, expected)
 
     @pytest.mark.parametrize("values", [D, E])
     def test_learned_curvature_and_other_value_sizes(self, dtype, K, values):

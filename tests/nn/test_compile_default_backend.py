@@ -1,4 +1,4 @@
-"""torch.compile's default backend, which writes and compiles C++: slow, so only for a layer and for a block of layers."""
+"""torch.compile with its default backend, which compiles C++: slow, so only a layer and a block of layers."""
 
 import shutil
 

@@ -17,7 +17,7 @@ from hybonet.nn import (
 from hybonet.optim import RiemannianAdam, clip_grad_norm_
 
 from . import plain
-from .catalogue import LAYERS, D, K, first, points
+from .catalogue import LAYERS, K, first, points
 
 WORDS, LENGTH, NOISE, STEPS = 6, 4, 0.25, 200
 
@@ -129,13 +129,21 @@ def test_layers_wholly_in_half_precision(name, half):
     assert (out - expected).norm() < 0.1 * expected.norm()
 
 
-def test_autocast_leaves_float64_alone():
-    manifold = Lorentz(K)
-    q = points(2, 2, 4).double()
-    q = manifold.projx(q)
+def test_attention_under_autocast_is_on_the_sheet_to_float32():
+    manifold, q = Lorentz(K), points(2, 2, 4)
     expected = lorentz_attention(q, q, q, manifold=manifold)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         out = lorentz_attention(q, q, q, manifold=manifold)
-    assert q.shape[-1] == D
+    assert out.dtype == torch.float32
+    plain.assert_on_sheet(out, K)
+    assert 1e-5 < (out - expected).norm() / expected.norm() < 0.02  # computed in half precision, but not stored in it
+
+
+def test_autocast_leaves_float64_alone():
+    manifold = Lorentz(K)
+    q = manifold.projx(points(2, 2, 4).double())
+    expected = lorentz_attention(q, q, q, manifold=manifold)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        out = lorentz_attention(q, q, q, manifold=manifold)
     assert out.dtype == torch.float64
     torch.testing.assert_close(out, expected)

@@ -69,13 +69,17 @@ def test_mark_survives_conversion_and_replacement(marked):
     assert marked.weight.manifold is marked.manifold
 
 
+@pytest.mark.parametrize("assign", [True, False])
 @pytest.mark.parametrize("name", MARKED)
-def test_meta_device_then_real_values(name):
+def test_meta_device_then_real_values(name, assign):
     with torch.device("meta"):
         empty = MARKED[name](Lorentz(-2.0))
     assert empty.weight.is_meta
     full = MARKED[name](Lorentz(-2.0))
-    empty.load_state_dict(full.state_dict(), assign=True)
+    if not assign:
+        empty.to_empty(device="cpu")
+        assert empty.weight.manifold is empty.manifold
+    empty.load_state_dict(full.state_dict(), assign=assign)
     assert torch.equal(empty.weight, full.weight)
     assert empty.weight.manifold is empty.manifold
 

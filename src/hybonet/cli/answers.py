@@ -42,9 +42,7 @@ def read_questions(path: Path) -> list[dict[str, str]]:
     return questions
 
 
-def write_answers(
-    answered: list[tuple[dict[str, str], list[Answer]]], form: str, output: Path | None
-) -> None:
+def write_answers(answered: list[tuple[dict[str, str], list[Answer]]], form: str, output: Path | None) -> None:
     """To the terminal, or to a file (JSON or CSV by --format, else by its ending)."""
     if form == "table" and output is not None:
         form = "json" if output.suffix.lower() == ".json" else "csv"
@@ -79,5 +77,7 @@ def _print_tables(answered: list[tuple[dict[str, str], list[Answer]]]) -> None:
         title = " — ".join(question.get(name, "?") for name in COLUMNS)
         table = Table("", "answer", "label", "probability", "known", title=title, title_justify="left")
         for rank, answer in enumerate(answers, 1):
-            table.add_row(str(rank), answer.name, answer.label, f"{answer.probability:.3f}", "yes" if answer.known else "")
+            table.add_row(
+                str(rank), answer.name, answer.label, f"{answer.probability:.3f}", "yes" if answer.known else ""
+            )
         Console().print(table)

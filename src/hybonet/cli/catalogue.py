@@ -29,7 +29,12 @@ def list_data() -> None:
     for name in shipped_graphs():
         counts = load_shipped(name).statistics()
         table.add_row(
-            name, f"{counts['entities']:,}", str(counts["relations"]), sizes.format(**counts), "WordNet", "in the package"
+            name,
+            f"{counts['entities']:,}",
+            str(counts["relations"]),
+            sizes.format(**counts),
+            "WordNet",
+            "in the package",
         )
     for name, entry in BENCHMARKS.items():
         counts = dict(entry.statistics)

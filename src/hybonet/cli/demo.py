@@ -25,6 +25,7 @@ _EXAMPLES = """
 `hybonet demo --epochs 20 --no-plot --overwrite` is a quick run that replaces the last one.
 """
 
+
 @app.command(epilog=_EXAMPLES)
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the run; it must be new or empty.")] = Path("runs/demo"),

@@ -36,8 +36,12 @@ def train_kg(
         str, typer.Option(help="A name (`hybonet data list`), a file of triples, or a folder with train/valid/test.")
     ] = "wordnet",
     recipe: Annotated[str, typer.Option(help="Settings to start from (`hybonet recipes list`).")] = "default",
-    set_: Annotated[list[str] | None, typer.Option("--set", help="Change a setting: key=value. May be repeated.")] = None,
-    columns: Annotated[str | None, typer.Option(help="Columns of head, relation, tail: names or numbers from 0.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a setting: key=value. May be repeated.")
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Columns of head, relation, tail: names or numbers from 0.")
+    ] = None,
     names: Annotated[Path | None, typer.Option(help="File of entity label and readable name.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
     threads: Annotated[int | None, typer.Option(help="Processor threads.", show_default="torch's")] = None,
@@ -71,7 +75,9 @@ def _train(
         torch.set_num_threads(threads)
     if resume:
         if changes:
-            raise ValueError("expected no --set with --resume: a run keeps its settings; start a new one to change them")
+            raise ValueError(
+                "expected no --set with --resume: a run keeps its settings; start a new one to change them"
+            )
         settings = read_settings(out)
     else:
         settings = override(recipe(recipe_name).settings, changes)
@@ -147,14 +153,18 @@ def predict(
         Path | None, typer.Option(help="CSV or TSV with columns head, relation, tail; leave the asked one empty.")
     ] = None,
     output: Annotated[Path | None, typer.Option(help="Write answers here instead of the terminal.")] = None,
-    form: Annotated[Literal["table", "json", "csv"], typer.Option("--format", help="How answers are written.")] = "table",
+    form: Annotated[
+        Literal["table", "json", "csv"], typer.Option("--format", help="How answers are written.")
+    ] = "table",
 ) -> None:
     """Ask a trained model: give two of head, relation and tail, and it ranks what the third may be."""
     with clean_errors():
         from hybonet.cli.answers import read_questions, write_answers
         from hybonet.tasks.kg_answers import KGModel
 
-        one = {key: value for key, value in (("head", head), ("relation", relation), ("tail", tail)) if value is not None}
+        one = {
+            key: value for key, value in (("head", head), ("relation", relation), ("tail", tail)) if value is not None
+        }
         if bool(one) == bool(questions):
             raise ValueError("expected either two of --head, --relation and --tail, or a file of --questions")
         asked = read_questions(questions) if questions else [one]

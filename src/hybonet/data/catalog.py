@@ -91,6 +91,11 @@ def fetch_dataset(name: str, *, progress: Progress | None = None) -> Path:
 
     Every file is checked against its checksum, and appears only when complete; a broken download continues at the next
     call.
+
+    Example:
+        >>> fetch_dataset("WN18")
+        Traceback (most recent call last):
+        ValueError: expected a data set of the catalog, got 'WN18'; did you mean 'WN18RR'?
     """
     entry = catalog_entry(name)
     found, folder = find_dataset(name), search_path.directories()[-1] / entry.name

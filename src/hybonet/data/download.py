@@ -20,7 +20,15 @@ _PASSING = {408, 425, 429, 500, 502, 503, 504}
 
 
 class DownloadError(OSError):
-    """A download that failed for good; the message says what to do."""
+    """A download that failed for good; the message says what to do.
+
+    Example:
+        >>> try:
+        ...     download("file:///etc/hosts", "hosts")
+        ... except DownloadError as error:
+        ...     print(error)
+        expected an http or https address, got 'file:///etc/hosts'; download it by other means
+    """
 
 
 class _InterruptedError(Exception):

@@ -7,7 +7,7 @@ import hashlib
 import lzma
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePath
 
@@ -27,7 +27,7 @@ class SourceFile:
 
     source: str
     bare_name: str
-    content: bytes
+    content: bytes = field(repr=False)
 
     @cached_property
     def sha256(self) -> str:
@@ -57,7 +57,7 @@ def unpack(source: str, content: bytes) -> SourceFile:
 
     Example:
         >>> unpack("folder/animals.tsv.gz", gzip.compress(b"dog"))
-        SourceFile(source='folder/animals.tsv.gz', bare_name='animals.tsv', content=b'dog')
+        SourceFile(source='folder/animals.tsv.gz', bare_name='animals.tsv')
     """
     name = PurePath(source).name
     suffix = PurePath(source).suffix.lower()

@@ -20,7 +20,12 @@ from hybonet.data.redundant_relations import (
 
 @dataclass(frozen=True)
 class Split:
-    """Three ``(n, 3)`` tensors of triples, the redundant relations found, and what people should know."""
+    """Three ``(n, 3)`` tensors of triples, the redundant relations found, and what people should know.
+
+    Example:
+        >>> split_triples(torch.tensor([[0, 0, 1], [1, 0, 2], [2, 0, 0]]), valid=0, test=0).train.shape
+        torch.Size([3, 3])
+    """
 
     train: Tensor
     valid: Tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
 from pathlib import PurePath
@@ -29,7 +29,7 @@ class TextTable:
 
     source: str
     separator: str
-    text: str
+    text: str = field(repr=False)
     row_is: str = "row"
 
     @cached_property

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from operator import itemgetter
+from typing import NamedTuple
 
 from hybonet.data.column_choice import ROLES, check_wanted, choose_columns, recognise_header
 from hybonet.data.source_file import SourceFile
@@ -30,6 +30,8 @@ class TripleFile:
     heads: list[str]
     relations: list[str]
     tails: list[str]
+    #: Column names of head, relation and tail, if the file has any.
+    header: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.heads)
@@ -65,9 +67,10 @@ def read_triple_file(
         from hybonet.data.parquet_file import read_parquet_triples
 
         cells = read_parquet_triples(file, columns)
-        problems = _empty_cells(cells, range(len(cells[0])))
+        problems = _bad_labels(cells, range(1, len(cells[0]) + 1))
         if problems:
-            raise _bad_rows(file.source, len(cells[0]), [(f"row {row + 1}", text) for row, text in problems])
+            shown = [(f"{file.source}, row {row}", problems[row]) for row in sorted(problems)[:_SHOWN_PROBLEMS]]
+            raise _bad_rows(file.source, len(cells[0]), shown, len(problems))
         return TripleFile(file.source, file.sha256, *cells)
     return _read_text(file, columns, header, separator)
 
@@ -91,41 +94,44 @@ def _read_text(
             f"head, relation and tail separated by {_name_of(separator)}"
         )
     widths = [len(table.rows[at]) for at in numbers]
-    places, width, has_header = _layout(table, numbers[0], table.rows[numbers[0]], widths, columns, header)
-    if has_header:
-        numbers = numbers[1:]
+    layout = _layout(table, numbers[0], table.rows[numbers[0]], widths, columns, header)
+    numbers = numbers[bool(layout.header) :]
     if not numbers:
         raise ValueError(f"{file.source}: expected at least one triple, got a header alone; add rows below it")
-    rows = [table.rows[at] for at in numbers]
-    expected = f"expected {width} columns{' (head, relation, tail)' if width == len(ROLES) else ''} separated by "
-    problems = [
-        (at, f"{expected}{_name_of(separator)}, got {len(row)}: {_short(separator.join(row))}")
-        for at, row in zip(numbers, rows, strict=True)
-        if len(row) != width
-    ]
-    if not problems:
-        cells = tuple([cell.strip() for cell in map(itemgetter(place), rows)] for place in places)
-        problems = _empty_cells(cells, numbers)
+    expected = f"expected {layout.width} columns{' (head, relation, tail)' if layout.width == len(ROLES) else ''}"
+    problems = {
+        at: f"{expected} separated by {_name_of(separator)}, got {len(row)}: {_short(separator.join(row))}"
+        for at, row in ((at, table.rows[at]) for at in numbers)
+        if len(row) != layout.width
+    }
+    wide_enough = [at for at in numbers if at not in problems]
+    heads, relations, tails = ([table.rows[at][place].strip() for at in wide_enough] for place in layout.places)
+    problems |= _bad_labels((heads, relations, tails), wide_enough)
     if problems:
-        shown = [(table.where(at), text) for at, text in problems[:_SHOWN_PROBLEMS]]
-        raise _bad_rows(file.source, len(rows), shown, len(problems))
-    return TripleFile(file.source, file.sha256, *cells)
+        shown = [(table.where(at), problems[at]) for at in sorted(problems)[:_SHOWN_PROBLEMS]]
+        raise _bad_rows(file.source, len(numbers), shown, len(problems))
+    return TripleFile(file.source, file.sha256, heads, relations, tails, layout.header)
 
 
 def _read_columns(
     table: TextTable, columns: Sequence[str | int] | None, header: bool | None
-) -> tuple[list[str], list[str], list[str]] | None:
-    """Heads, relations and tails of a table in which there is nothing to mend or to report, else None."""
+) -> tuple[list[str], list[str], list[str], tuple[str, ...]] | None:
+    """Heads, relations, tails and header of a table in which there is nothing to mend or to report, else None."""
     whole = table.columns()
     if whole is None or not table.text.strip():
         return None
-    first = [column[0] for column in whole]
-    places, _, has_header = _layout(table, 0, first, [len(whole)], columns, header)
-    heads, relations, tails = (whole[place][has_header:] for place in places)
+    layout = _layout(table, 0, [column[0] for column in whole], [len(whole)], columns, header)
+    heads, relations, tails = (whole[place][bool(layout.header) :] for place in layout.places)
     labels = set(heads).union(relations, tails)
     if not labels or any(not label or label != label.strip() or _CONTROL.search(label) for label in labels):
         return None
-    return heads, relations, tails
+    return heads, relations, tails, layout.header
+
+
+class _Layout(NamedTuple):
+    places: tuple[int, int, int]  # of head, relation and tail
+    width: int  # that every row must have
+    header: tuple[str, ...]  # names of the three columns; empty if the first row is a triple
 
 
 def _layout(
@@ -135,8 +141,8 @@ def _layout(
     widths: list[int],
     columns: Sequence[str | int] | None,
     header: bool | None,
-) -> tuple[tuple[int, int, int], int, bool]:
-    """Positions of the three columns, the width every row must have, and whether the first row is a header."""
+) -> _Layout:
+    """Where the three columns are, judged by the first row and the rows' widths."""
     by_name = columns is not None and any(isinstance(column, str) for column in columns)
     if by_name and header is False:
         raise ValueError(
@@ -147,16 +153,19 @@ def _layout(
     has_header = bool(header or by_name or (header is None and recognised is not None))
     width = len(first) if has_header else Counter(widths).most_common(1)[0][0]
     if columns is not None:
-        return choose_columns(first if has_header else [""] * width, columns, table.source), width, has_header
-    if has_header and recognised is not None:
-        return recognised, width, has_header
-    if width != len(ROLES):
+        places = choose_columns(first if has_header else [""] * width, columns, table.source)
+    elif has_header and recognised is not None:
+        places = recognised
+    elif width == len(ROLES):
+        places = (0, 1, 2)
+    else:
+        line = table.separator.join(first)
         raise table.error(
             at,
             f"expected 3 columns (head, relation, tail) separated by {_name_of(table.separator)}, got {len(first)}: "
-            f"{_short(table.separator.join(first))}; {_width_hint(table.separator.join(first), width)}",
+            f"{_short(line)}; {_width_hint(line, width)}",
         )
-    return (0, 1, 2), width, has_header
+    return _Layout(places, width, tuple(first[place].strip() for place in places) if has_header else ())
 
 
 def _width_hint(line: str, width: int) -> str:
@@ -168,28 +177,26 @@ def _width_hint(line: str, width: int) -> str:
     return "write head, relation and tail on each line"
 
 
-def _empty_cells(cells: Sequence[Sequence[str]], numbers: Sequence[int]) -> list[tuple[int, str]]:
-    """Rows with an empty or unprintable label; looks at each distinct label once, as most occur many times."""
-    problems: list[tuple[int, str]] = []
+def _bad_labels(cells: Sequence[Sequence[str]], numbers: Sequence[int]) -> dict[int, str]:
+    """What is wrong with a row's labels, by row; looks at each distinct label once, as most occur many times."""
+    problems: dict[int, str] = {}
     for role, column in zip(ROLES, cells, strict=True):
         bad = {label for label in set(column) if not label or _CONTROL.search(label)}
         for at, label in zip(numbers, column, strict=True) if bad else ():
             if label in bad:
                 reason = "an empty field" if not label else f"control characters in {_short(label)}"
-                problems.append((at, f"expected a printable {role}, got {reason}"))
-    return sorted(problems)
+                problems.setdefault(at, f"expected a printable {role}, got {reason}")
+    return problems
 
 
-def _bad_rows(source: str, rows: int, shown: list[tuple[str, str]], total: int | None = None) -> ValueError:
-    total = total or len(shown)
+def _bad_rows(source: str, rows: int, shown: list[tuple[str, str]], total: int) -> ValueError:
     if total == 1:
         where, text = shown[0]
-        where = where if where.startswith(source) else f"{source}, {where}"
         return ValueError(f"{where}: {text}; correct or remove it, nothing was loaded")
     lines = [f"{source}: {total:,} of {rows:,} rows are not triples; correct or remove them, nothing was loaded"]
-    lines += [f"  {where.removeprefix(source + ', ')}: {text}" for where, text in shown[:_SHOWN_PROBLEMS]]
-    if total > _SHOWN_PROBLEMS:
-        lines.append(f"  and {total - _SHOWN_PROBLEMS:,} more")
+    lines += [f"  {where.removeprefix(source + ', ')}: {text}" for where, text in shown]
+    if total > len(shown):
+        lines.append(f"  and {total - len(shown):,} more")
     return ValueError("\n".join(lines))
 
 

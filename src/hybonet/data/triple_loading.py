@@ -109,7 +109,11 @@ def build_triples(
     }
     entities = sorted({label for part in read.values() for column in (part.heads, part.tails) for label in column})
     relations = sorted({label for part in read.values() for label in part.relations})
-    notes: list[str] = []
+    notes = [
+        f"{part.source}: columns {', '.join(part.header)} of its header read as head, relation, tail"
+        for part in read.values()
+        if part.header
+    ]
     entity = {label: number for number, label in enumerate(entities)}
     relation = {label: number for number, label in enumerate(relations)}
     arrays = {split: _numbered(part, entity, relation, notes) for split, part in read.items()}

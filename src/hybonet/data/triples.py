@@ -15,15 +15,17 @@ SplitName = Literal["train", "valid", "test"]
 SPLITS: tuple[SplitName, ...] = get_args(SplitName)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TripleData:
     """A knowledge graph in three parts; :func:`hybonet.data.load_triples` reads one from files.
 
     Example:
         >>> facts = [("dog", "is a", "canine"), ("wolf", "is a", "canine"), ("dog", "eats", "meat")]
         >>> graph = TripleData.from_labels(facts)
-        >>> graph.num_entities, graph.num_relations, graph.train.tolist()
-        (4, 2, [[1, 1, 0], [3, 1, 0], [1, 0, 2]])
+        >>> graph
+        TripleData('triples': 4 entities, 2 relations, 3 / 0 / 0 triples)
+        >>> graph.train.tolist()
+        [[1, 1, 0], [3, 1, 0], [1, 0, 2]]
         >>> graph.describe(graph.train[2])
         'dog — eats → meat'
         >>> graph.entities.find("wolff")
@@ -61,6 +63,13 @@ class TripleData:
                         f"expected ids of {len(vocabulary)} {vocabulary.plural} in column {column} of {split}, got "
                         f"{int(ids.min())} to {int(ids.max())}; number them by their place in the list"
                     )
+
+    def __repr__(self) -> str:
+        sizes = " / ".join(f"{len(self.triples(split)):,}" for split in SPLITS)
+        return (
+            f"TripleData({self.source!r}: {self.num_entities:,} entities, {self.num_relations:,} relations, "
+            f"{sizes} triples)"
+        )
 
     @classmethod
     def from_labels(

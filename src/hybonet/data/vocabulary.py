@@ -11,7 +11,7 @@ from functools import cached_property
 _SHOWN = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Vocabulary:
     """The entities or the relations of a graph: a label's number is its place.
 
@@ -48,6 +48,9 @@ class Vocabulary:
         if len(self._numbers) != len(self.labels):
             twice = next(label for at, label in enumerate(self.labels) if self._numbers[label] != at)
             raise ValueError(f"expected unique labels, got {twice!r} twice; keep one")
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self):,} {self.plural})"
 
     def __len__(self) -> int:
         return len(self.labels)

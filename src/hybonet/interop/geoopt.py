@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import geoopt
-import torch
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
@@ -35,7 +34,9 @@ class GeooptLorentz(geoopt.manifolds.base.Manifold):
         except ValueError as error:
             return False, str(error)
 
-    def _check_vector_on_tangent(self, x: Tensor, u: Tensor, *, atol: float = 1e-5, **_: Any) -> tuple[bool, str | None]:
+    def _check_vector_on_tangent(
+        self, x: Tensor, u: Tensor, *, atol: float = 1e-5, **_: Any
+    ) -> tuple[bool, str | None]:
         inner = self.lorentz.inner(x, u).abs().max().item()
         return inner <= atol, f"<x,u> = {inner:.3g} where 0 was expected"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -25,7 +26,7 @@ class TripleScorer(LorentzModule):
         margin: δ.
         dropout: on the head's coordinates.
 
-    Shapes: ``heads (B,)``, ``relations (B,)``, ``tails (B,)`` or ``(B, N)`` ``->`` scores of the same shape as ``tails``;
+    Shapes: ``heads (B,)``, ``relations (B,)``, ``tails (B,)`` or ``(B, N)`` ``->`` scores shaped as ``tails``;
     without ``tails``, of all entities, ``(B, num_entities)``.
 
     Example:
@@ -52,13 +53,13 @@ class TripleScorer(LorentzModule):
         super().__init__(manifold)
         self.num_entities, self.num_relations, self.dim = num_entities, num_relations, dim
         self.scale, self.margin, self.dropout = scale, margin, dropout
-        options = {"device": device, "dtype": dtype}
-        self.entities = LorentzEmbedding(num_entities, dim, max_norm=max_norm, manifold=self.manifold, **options)  # type: ignore[arg-type]
+        options: dict[str, Any] = {"device": device, "dtype": dtype}
+        self.entities = LorentzEmbedding(num_entities, dim, max_norm=max_norm, manifold=self.manifold, **options)
         both = 2 * num_relations
-        self.relation_weight = nn.Parameter(torch.empty(both, dim, dim, **options))  # type: ignore[call-overload]
-        self.relation_bias = nn.Parameter(torch.empty(both, dim, **options))  # type: ignore[call-overload]
-        self.head_bias = nn.Parameter(torch.empty(num_entities, **options))  # type: ignore[call-overload]
-        self.tail_bias = nn.Parameter(torch.empty(num_entities, **options))  # type: ignore[call-overload]
+        self.relation_weight = nn.Parameter(torch.empty(both, dim, dim, **options))
+        self.relation_bias = nn.Parameter(torch.empty(both, dim, **options))
+        self.head_bias = nn.Parameter(torch.empty(num_entities, **options))
+        self.tail_bias = nn.Parameter(torch.empty(num_entities, **options))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

@@ -207,7 +207,8 @@ def _check_shapes(q: Tensor, k: Tensor, v: Tensor) -> None:
 class KVCache:
     """Keys and values of the positions decoded so far, for one attention layer.
 
-    Room is taken in blocks, so that decoding one position costs one write and no copy of the past.
+    Room is taken in blocks, so that decoding one position costs one write and no copy of the past. The writes are in
+    place: decode under ``torch.no_grad()``.
 
     Example:
         >>> import torch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import torch
@@ -16,7 +17,7 @@ class LorentzModule(nn.Module):
 
     Parameters named in ``manifold_parameters`` hold points. They are ordinary ``nn.Parameter`` tensors with an
     attribute ``manifold`` by which :mod:`hybonet.optim` knows them. The mark is set again after ``copy.deepcopy``,
-    unpickling and ``load_state_dict(assign=True)``, which all make new parameter objects.
+    unpickling, ``to_empty`` and ``load_state_dict(assign=True)``, which all make new parameter objects.
 
     Example:
         >>> import copy
@@ -45,6 +46,14 @@ class LorentzModule(nn.Module):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
+        self._mark_points()
+
+    def _apply(self, fn: Callable[..., Any], recurse: bool = True) -> Any:
+        applied = super()._apply(fn, recurse)
+        self._mark_points()
+        return applied
+
+    def _mark_points(self) -> None:
         for name in self.manifold_parameters:
             getattr(self, name).manifold = self.manifold
 

@@ -11,12 +11,12 @@ from hybonet.training import ScheduleSettings
 def default() -> KnowledgeGraphSettings:
     """For graphs of up to some ten thousand entities: softmax against all of them, entities moved in the chart."""
     return KnowledgeGraphSettings(
-        epochs=60,
+        epochs=40,
         batch_size=256,
-        lr=0.01,
+        lr=0.02,
         label_smoothing=0.1,
         dropout=0.1,
-        schedule=ScheduleSettings(kind="exponential", gamma=0.96),
+        schedule=ScheduleSettings(kind="exponential", gamma=0.94),
         patience=6,
     )
 

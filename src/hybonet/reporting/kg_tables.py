@@ -19,8 +19,8 @@ def metrics_table(record: dict[str, Any]) -> Table:
     table = Table(
         "",
         *_SHOWN,
-        title=f"{data['source']}: {data['entities']:,} entities, {data['relations']} relations; {settings['dim']} ambient "
-        f"coordinates, best epoch {record['best_epoch']} of {record['epochs']}, {record['seconds']:.0f} s",
+        title=f"{data['source']}: {data['entities']:,} entities, {data['relations']} relations; {settings['dim']} "
+        f"ambient coordinates, best epoch {record['best_epoch']} of {record['epochs']}, {record['seconds']:.0f} s",
         title_justify="left",
     )
     table.add_row("validation", *_cells(record["valid"]))

@@ -38,7 +38,7 @@ class KGModel:
     Example:
         >>> graph = TripleData.from_labels([("dog", "is a", "canine"), ("wolf", "is a", "canine")])
         >>> model = KGModel(TripleScorer(3, 1, 8), graph)
-        >>> [answer.label for answer in model.tails("dog", "is a", top=3, known=False)]
+        >>> sorted(answer.label for answer in model.tails("dog", "is a", top=3, known=False))
         ['dog', 'wolf']
     """
 
@@ -105,5 +105,6 @@ class KGModel:
             case ["head", "tail"]:
                 return self.relations(given["head"], given["tail"], top)
         raise ValueError(
-            f"expected two of head, relation and tail, got {', '.join(sorted(given)) or 'none'}; leave out the one you ask for"
+            f"expected two of head, relation and tail, got {', '.join(sorted(given)) or 'none'}; leave out the one you "
+            "ask for"
         )

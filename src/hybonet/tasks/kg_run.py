@@ -87,7 +87,9 @@ def read_graph(folder: Path) -> TripleData:
         return TripleData(
             _read_vocabulary(folder / ENTITIES, "entity"),
             _read_vocabulary(folder / RELATIONS, "relation"),
-            *(tensors[split] for split in SPLITS),
+            tensors["train"],
+            tensors["valid"],
+            tensors["test"],
             source=about["source"],
             sha256=about["sha256"],
         )
@@ -148,4 +150,3 @@ def _read_vocabulary(path: Path, kind: str) -> Vocabulary:
     except (OSError, ValueError) as error:
         raise ValueError(f"{path}: expected a label, a name and a description a line, but {error}") from None
     return Vocabulary(labels, names, descriptions, kind=kind)
-

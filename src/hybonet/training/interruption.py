@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 
 class Interrupted(Exception):  # noqa: N818 - not an error: the run was asked to stop and can go on later
@@ -38,7 +39,7 @@ def stop_requests() -> Iterator[StopRequest]:
     if threading.current_thread() is not threading.main_thread():
         yield request  # only the main thread may set handlers
         return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before: dict[int, Any] = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def note(number: int, frame: FrameType | None) -> None:
         request.signal = signal.Signals(number).name

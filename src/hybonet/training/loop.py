@@ -17,7 +17,7 @@ from torch.optim import Optimizer
 from hybonet.optim import clip_grad_norm_
 from hybonet.training.checkpoint import load_checkpoint, save_checkpoint, save_model
 from hybonet.training.interruption import Interrupted, stop_requests
-from hybonet.training.processes import Processes, joined_processes
+from hybonet.training.processes import joined_processes
 from hybonet.training.progress import Reporter
 from hybonet.training.schedule import learning_rate_factor
 from hybonet.training.task import Task
@@ -25,7 +25,7 @@ from hybonet.training.task import Task
 LAST, BEST, HISTORY = "checkpoint.safetensors", "model.safetensors", "history.jsonl"
 
 
-class TrainingDiverged(ValueError):
+class TrainingDiverged(ValueError):  # noqa: N818 - what happened, as Interrupted
     """The loss or a parameter is no longer finite."""
 
 
@@ -61,9 +61,9 @@ class FitResult:
 class Trainer:
     """Trains a task in a run folder.
 
-    The folder gets ``checkpoint.safetensors`` (to resume from), ``model.safetensors`` (the best so far on validation) and
-    ``history.jsonl`` (a line an epoch). A killed run goes on with ``resume=True`` and ends with the same weights, bit
-    for bit, as one that was not.
+    The folder gets ``checkpoint.safetensors`` (to resume from), ``model.safetensors`` (the best so far on validation)
+    and ``history.jsonl`` (a line an epoch). A killed run goes on with ``resume=True`` and ends with the same
+    weights, bit for bit, as one that was not.
     """
 
     def __init__(self, task: Task, folder: Path, *, resume_command: str = "", reporter: Reporter | None = None) -> None:
@@ -88,7 +88,7 @@ class Trainer:
             self.base_rates = [group["lr"] for group in self.optimizer.param_groups]
             if resume and (self.folder / LAST).exists():
                 self.position = Position(**load_checkpoint(self.folder / LAST, self.model, self.optimizer))
-            self._trim_history()
+            self._tidy_up()
             self.wrapped = self.processes.wrap(self.model)
             self.saved_at = time.monotonic()
             with self.reporter.running(self._total_batches(), self._batches_done()):
@@ -223,10 +223,14 @@ class Trainer:
         save_checkpoint(self.folder / LAST, self.model, self.optimizer, asdict(self.position))
         self.saved_at = time.monotonic()
 
-    def _trim_history(self) -> None:
-        """Drop lines that a killed run wrote after its last checkpoint: they will be written again."""
+    def _tidy_up(self) -> None:
+        """Drop what a killed run left half done: unfinished files, and lines after its last checkpoint."""
+        if not self.processes.is_main:
+            return
+        for unfinished in self.folder.glob(".*.partial"):
+            unfinished.unlink()
         path = self.folder / HISTORY
-        if self.processes.is_main and path.exists():
+        if path.exists():
             lines = path.read_text(encoding="utf-8").splitlines(keepends=True)[: self.position.history_lines]
             path.write_text("".join(lines), encoding="utf-8")
 
@@ -243,7 +247,7 @@ class Trainer:
         history = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
         self.model.load_state_dict(load_file(self.folder / BEST))
         self.model.eval()
-        best = next((row for row in history if row["epoch"] == self.position.best_epoch), {})
+        best: dict[str, Any] = next((row for row in history if row["epoch"] == self.position.best_epoch), {})
         return FitResult(
             model=self.model,
             best={k: v for k, v in best.items() if k not in ("epoch", "lr", "seconds")},
@@ -253,4 +257,3 @@ class Trainer:
             stopped_early=self.position.epoch < self.settings.epochs,
             history=history,
         )
-

@@ -36,7 +36,9 @@ class TerminalReporter(Reporter):
         rate: what a batch is worth, e.g. ``(1000, "triples/s")``.
     """
 
-    def __init__(self, epochs: int, rate: tuple[int, str] = (1, "batches/s"), echo: Callable[[str], None] = print) -> None:
+    def __init__(
+        self, epochs: int, rate: tuple[int, str] = (1, "batches/s"), echo: Callable[[str], None] = print
+    ) -> None:
         self.epochs, self.rate, self.echo = epochs, rate, echo
         self.metric = ""
 
@@ -79,5 +81,7 @@ class TerminalReporter(Reporter):
     def epoch(self, row: dict[str, Any], monitor: str, best: float | None) -> None:
         if monitor in row:
             self.metric = f"{monitor} {row[monitor]:.4f} (best {best:.4f})"
-            text = f"epoch {row['epoch']:>4}/{self.epochs}  loss {row['loss']:.4f}  {self.metric}  {row['seconds']:.0f} s"
+            text = (
+                f"epoch {row['epoch']:>4}/{self.epochs}  loss {row['loss']:.4f}  {self.metric}  {row['seconds']:.0f} s"
+            )
             self.bar.console.print(text) if self.bar is not None else self.echo(text)

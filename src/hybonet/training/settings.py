@@ -103,4 +103,3 @@ class LoopSettings(Settings):
     checkpoint_seconds: float = Field(60.0, ge=0, description="save at least so often (and after every epoch)")
     schedule: ScheduleSettings = ScheduleSettings()
     device: str = "cpu"
-    tensorboard: bool = Field(False, description="write TensorBoard events too (needs the package tensorboard)")

@@ -21,7 +21,10 @@ class Task(Protocol):
     #: The validation metric that selects the best model, and its direction.
     monitor: str
     higher_is_better: bool
-    settings: LoopSettings
+
+    @property
+    def settings(self) -> LoopSettings:
+        """The loop's settings, perhaps with more that the task itself reads."""
 
     def build_model(self) -> nn.Module:
         """The untrained model."""
