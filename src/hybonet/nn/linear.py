@@ -109,7 +109,7 @@ class LorentzLinear(LorentzModule):
         form: ``"normalized"`` or ``"pure"``.
         activation: h, applied to the input; any function of a tensor.
         dropout: probability of dropping an input coordinate.
-        scale: λ > 0.
+        scale: λ > 0. (This and the next four belong to the normalised form.)
         learnable_scale: train λ, as its logarithm.
         time_gate: what the gate reads. ``"paper"``: the input as it came. ``"released"`` (the authors' translation and
             graph code): the activated, dropped-out input plus the residual's time coordinate.

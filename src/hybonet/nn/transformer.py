@@ -9,10 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
-from hybonet.nn.attention import KVCache, LorentzMultiheadAttention
 from hybonet.nn.feedforward import LorentzFeedForward
+from hybonet.nn.kv_cache import KVCache
 from hybonet.nn.linear import Activation
 from hybonet.nn.module import LorentzModule, require_same_manifold
+from hybonet.nn.multihead_attention import LorentzMultiheadAttention
 
 
 class LorentzTransformerEncoderLayer(LorentzModule):
