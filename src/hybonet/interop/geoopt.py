@@ -15,6 +15,7 @@ class GeooptLorentz(geoopt.manifolds.base.Manifold):
     """A hybonet manifold in geoopt's clothes.
 
     Example:
+        >>> import torch
         >>> manifold = GeooptLorentz(Lorentz(K=-2.0))
         >>> manifold.projx(torch.zeros(3))
         tensor([0.7071, 0.0000, 0.0000])
@@ -68,6 +69,7 @@ def with_geoopt_parameters(model: nn.Module) -> nn.Module:
     """Turn a model's points into geoopt ``ManifoldParameter`` objects, in place, for use with geoopt's optimisers.
 
     Example:
+        >>> import torch
         >>> from hybonet.nn import LorentzEmbedding
         >>> model = with_geoopt_parameters(LorentzEmbedding(10, 4))
         >>> optimizer = geoopt.optim.RiemannianAdam(model.parameters(), lr=0.01)
