@@ -106,11 +106,11 @@ def adam_rows(
     """
     if weight_decay:
         g = torch.add(g, x, alpha=weight_decay)
-    slope = dot(x, g)
-    square = norm_square(g) - 2.0 * g[:, :1].square() + slope.square() / k
+    slope, g_time = dot(x, g), g[:, :1].clone()  # columns are strided: one read of each
+    square = norm_square(g) - 2.0 * g_time.square() + slope.square() / k
     v.mul_(beta2).add_(square.clamp_min(0.0), alpha=1 - beta2)
     m.lerp_(g, 1 - beta1).addcmul_(x, slope / k, value=1 - beta1)
-    m[:, :1] -= 2.0 * (1 - beta1) * g[:, :1]
+    m[:, :1] -= 2.0 * (1 - beta1) * g_time
     if largest is not None:
         torch.maximum(largest, v, out=largest)
         v = largest
@@ -123,7 +123,7 @@ def adam_rows(
     straight = s * (sinh / full.clamp_min(torch.finfo(x.dtype).tiny))
     m.mul_(cosh).addcmul_(x, straight * m_square)
     x.addcmul_(m, straight).div_(cosh)
-    x[:, :1] = (norm_square(x[:, 1:]) + k).sqrt()
+    x[:, :1] = (norm_square(x) - x[:, :1].square() + k).sqrt()
 
 
 def _longest_step(x: Tensor, outward: Tensor, k: float | Tensor) -> Tensor:
