@@ -110,7 +110,7 @@ def test_progress_is_reported_after_every_epoch() -> None:
         ({"start": "tree"}, "'layout' or 'random'"),
         ({"max_radius": 100}, "less than or equal to 16"),
         ({"epoch": 3}, "did you mean 'epochs'"),
-        ({"xyzzy": 3}, "known settings: dim, K"),
+        ({"xyzzy": 3}, "known: dim, K"),
     ],
 )
 def test_bad_settings(settings: dict[str, object], message: str) -> None:

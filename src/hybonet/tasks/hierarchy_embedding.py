@@ -11,16 +11,15 @@ shared by its pairs, so that their distances are one matrix product.
 
 from __future__ import annotations
 
-import difflib
 import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field
 from torch import Tensor
 
 from hybonet.data import Hierarchy
@@ -29,6 +28,7 @@ from hybonet.metrics import Reconstruction, reconstruction
 from hybonet.nn import LorentzEmbedding
 from hybonet.optim import RiemannianAdam
 from hybonet.tasks.radial_layout import radial_layout
+from hybonet.training import Settings
 
 #: Points reach radius 15, where coordinates are 10^6 and float32 no longer tells neighbours apart.
 DTYPE = torch.float64
@@ -38,7 +38,7 @@ MAX_NODES = 10_000
 _EXCLUDED = -1e30
 
 
-class HierarchyEmbeddingConfig(BaseModel):
+class HierarchyEmbeddingConfig(Settings):
     """Settings of a training; the defaults embed WordNet's mammals in the hyperbolic plane.
 
     Example:
@@ -48,8 +48,6 @@ class HierarchyEmbeddingConfig(BaseModel):
         Traceback (most recent call last):
         pydantic_core._pydantic_core.ValidationError: ... unknown setting 'epoch'; did you mean 'epochs'? ...
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     dim: int = Field(3, ge=3, description="ambient coordinates, time included; 3 is the hyperbolic plane")
     K: float = Field(-1.0, lt=0, allow_inf_nan=False, description="curvature")
@@ -69,16 +67,6 @@ class HierarchyEmbeddingConfig(BaseModel):
     start_std: float = Field(0.01, gt=0, allow_inf_nan=False, description="noise added to every starting point")
     max_radius: float = Field(15.0, gt=0, le=16, description="bound for every point, in units of 1/sqrt(-K)")
     seed: int = Field(0, ge=0, lt=2**63, description="of the starting noise, the batches and the negatives")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _name_near_matches(cls, values: Any) -> Any:
-        for key in values if isinstance(values, dict) else ():
-            if key not in cls.model_fields:
-                near = difflib.get_close_matches(str(key), cls.model_fields, n=1, cutoff=0.5)
-                hint = f"did you mean {near[0]!r}?" if near else f"known settings: {', '.join(cls.model_fields)}"
-                raise ValueError(f"unknown setting {key!r}; {hint}")
-        return values
 
 
 @dataclass(frozen=True)
