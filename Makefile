@@ -1,7 +1,7 @@
 # Two commands do everything, each in an environment of its own making:
 #   make demo   trains on the data that ships in the package and draws the result
 #   make test   checks (format, lint, types, architecture) and runs all tests
-# Dependencies are pinned in constraints.txt. Python 3.10 or newer; choose it with PYTHON=python3.12.
+# Dependencies are pinned in constraints.txt, which needs Python 3.11 or newer; choose it with PYTHON=python3.12.
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -49,4 +49,4 @@ bench: $(VENV)-bench/.bench
 	$(VENV)-bench/bin/python -m benchmarks.distance_error --plot docs/images/distance_error.png --json benchmarks/results/distance_error.json
 
 clean:
-	rm -rf $(VENV) $(VENV)-dev $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build *.egg-info
+	rm -rf $(VENV) $(VENV)-dev $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build src/*.egg-info

@@ -71,9 +71,13 @@ def medians(jobs: dict[str, Job], *, repeats: int, warmup: int = 3) -> dict[str,
     return {name: statistics.median(values) for name, values in times.items()}
 
 
-def peak_mebibytes(job: Job) -> float:
-    """Largest amount of tensor memory that a job holds at once beyond what was there before it."""
+def peak_mebibytes(job: Job, clear: Job) -> float:
+    """Largest amount of tensor memory that a job holds at once beyond what was there before it.
+
+    ``clear`` frees what the job before left: memory that is freed while watching must have been seen before.
+    """
     job()
+    clear()
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         job()
     events = profiler.profiler.kineto_results.events()  # type: ignore[union-attr]

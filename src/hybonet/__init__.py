@@ -1,5 +1,6 @@
 """Fully hyperbolic neural networks in the Lorentz model."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -8,11 +9,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["Lorentz", "__version__"]
 
+_SUBMODULES = ("data", "geometry", "metrics", "models", "nn", "optim", "recipes", "tasks", "testing", "training")
+
 
 def __getattr__(name: str) -> object:
-    """Import torch with the first use of ``Lorentz``, not before: the command line answers ``--help`` without it."""
+    """Import torch with the first use of something that needs it: the command line answers ``--help`` without it."""
     if name == "Lorentz":
-        from hybonet.geometry import Lorentz
-
-        return Lorentz
+        return import_module("hybonet.geometry").Lorentz
+    if name in _SUBMODULES:
+        return import_module(f"hybonet.{name}")
     raise AttributeError(f"module 'hybonet' has no attribute {name!r}")

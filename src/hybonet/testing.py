@@ -69,7 +69,7 @@ def assert_distance_laws(
 ) -> None:
     r"""``manifold.dist`` is a distance, and isometries keep it.
 
-    :math:`d(x,y) \ge 0`, :math:`d(x,x) = 0`, :math:`d(x,y) = d(y,x)`, :math:`d(x,z) \le d(x,y) + d(y,z)`, and
+    :math:`d(x,y) > 0` for distinct points, :math:`d(x,x) = 0`, :math:`d(x,y) = d(y,x)`, :math:`d(x,z) \le d(x,y) + d(y,z)`, and
     :math:`d(\Lambda x, \Lambda y) = d(x,y)` for a random boost and a random rotation :math:`\Lambda`.
     Shapes: ``x, y, z (..., d)``.
 
@@ -88,6 +88,8 @@ def assert_distance_laws(
     allowed = _resolution(x, y, z) if tolerance is None else tolerance
     there = manifold.dist(x, y)
     _hold("non-negative, d(x,y) >= 0", -there, 0.0)
+    apart = ((x - y).abs().amax(-1) > 0).to(there.dtype)
+    _hold("positive, d(x,y) > 0 for x other than y", apart * (there <= 0), 0.0)
     _hold("zero on the diagonal, d(x,x) = 0", manifold.dist(x, x), allowed)
     _hold("symmetric, d(x,y) = d(y,x)", (there - manifold.dist(y, x)).abs(), allowed)
     detour = there + manifold.dist(y, z)

@@ -43,8 +43,8 @@ def test_fixed_curvature_is_a_number_and_leaves_no_trace_in_the_state():
 
 def test_learnable_curvature_is_a_parameter_that_round_trips():
     manifold = Lorentz(-0.5, learnable=True)
-    torch.testing.assert_close(manifold.K, torch.tensor(-0.5))
-    torch.testing.assert_close(manifold.k, torch.tensor(2.0))
+    torch.testing.assert_close(manifold.K, torch.tensor(-0.5, dtype=torch.float64))
+    torch.testing.assert_close(manifold.k, torch.tensor(2.0, dtype=torch.float64))
     assert isinstance(manifold.curvature, float)
     assert manifold.curvature == pytest.approx(-0.5)
     other = Lorentz(-3.0, learnable=True)
@@ -71,7 +71,7 @@ def test_gradient_leads_back_from_the_bound():
     with torch.no_grad():
         manifold.log_neg_curvature.fill_(20.0)
     manifold.K.backward()
-    torch.testing.assert_close(manifold.log_neg_curvature.grad, torch.tensor(-math.exp(14.0)))
+    torch.testing.assert_close(manifold.log_neg_curvature.grad, torch.tensor(-math.exp(14.0), dtype=torch.float64))
 
 
 def test_repr():
@@ -84,8 +84,8 @@ def test_deepcopy_is_independent():
     twin = copy.deepcopy(manifold)
     with torch.no_grad():
         twin.log_neg_curvature.add_(1.0)
-    torch.testing.assert_close(manifold.K, torch.tensor(-2.0))
-    torch.testing.assert_close(twin.K, torch.tensor(-2.0 * math.e))
+    torch.testing.assert_close(manifold.K, torch.tensor(-2.0, dtype=torch.float64))
+    torch.testing.assert_close(twin.K, torch.tensor(-2.0 * math.e, dtype=torch.float64))
     assert copy.deepcopy(Lorentz(-0.5)).K == -0.5
 
 
@@ -120,7 +120,7 @@ def test_check_point_says_what_is_wrong_and_where(dtype):
 
     with pytest.raises(ValueError, match=r"query is off the sheet at row 2: <x,x> = 0 where 1/K = -2 was expected"):
         manifold.check_point(spoiled(2, 0.0), name="query")
-    with pytest.raises(ValueError, match="off the sheet at row 4"):
+    with pytest.raises(ValueError, match="on the lower sheet at row 4"):
         manifold.check_point(spoiled(4, -x[4]))
     with pytest.raises(ValueError, match="NaN or infinite coordinate at row 3"):
         manifold.check_point(spoiled(3, float("nan")))

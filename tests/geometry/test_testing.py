@@ -71,6 +71,7 @@ def with_dist(function):
     ("function", "law"),
     [
         (lambda d, x, y: d - 1.0, "non-negative"),
+        (lambda d, x, y: 0.0 * d, "positive, d"),
         (lambda d, x, y: d + 1e-3, "zero on the diagonal"),
         (lambda d, x, y: d * float("nan"), "non-negative"),
         (lambda d, x, y: d * (1 + 0.1 * (x[..., 1] > y[..., 1])), "symmetric"),

@@ -281,3 +281,77 @@ def test_learning_rate_schedulers_work():
     optimizer.step()
     scheduler.step()
     assert optimizer.param_groups[0]["lr"] == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize("make", optimizers(), ids=KINDS)
+def test_every_kind_of_parameter_takes_a_step(make):
+    """0-d scales and a learned curvature, vectors, matrices, 3-D and non-contiguous tensors."""
+    torch.manual_seed(0)
+    manifold = Lorentz(-1.0, learnable=True)
+    model = nn.ModuleList([LorentzEmbedding(6, 8, manifold=manifold), LorentzLinear(8, 8, manifold=manifold)])
+    extra = [nn.Parameter(torch.randn(2, 3, 4)), nn.Parameter(torch.randn(4, 3).T)]
+    optimizer = make([*model.parameters(), *extra])
+    before = [p.detach().clone() for p in (*model.parameters(), *extra)]
+    loss = model[1](model[0](torch.arange(6)))[:, 1:].sum() + sum(p.square().sum() for p in extra)
+    loss.backward()
+    optimizer.step()
+    assert not any(torch.equal(p, old) for p, old in zip((*model.parameters(), *extra), before, strict=True))
+
+
+@pytest.mark.parametrize("make", optimizers(), ids=KINDS)
+def test_a_view_of_a_larger_tensor_is_stepped_without_touching_the_rest(make):
+    torch.manual_seed(0)
+    manifold = Lorentz()
+    wide = torch.randn(7, 9)
+    wide[:, :5] = manifold.random_normal(7, 5)
+    narrow = nn.Parameter(wide[:, :5])
+    packed = nn.Parameter(wide[:, :5].clone())
+    rest = wide[:, 5:].clone()
+    for parameter in (narrow, packed):
+        optimizer = make([{"params": [parameter], "manifold": manifold}])
+        for _ in range(3):
+            optimizer.zero_grad()
+            manifold.dist0(parameter).sum().backward()
+            optimizer.step()
+    assert torch.equal(wide[:, 5:], rest)
+    torch.testing.assert_close(narrow.detach(), packed.detach())
+
+
+@pytest.mark.parametrize("make", [RiemannianAdam, RiemannianSGD])
+def test_decay_of_points_works_with_a_module_too(make):
+    radii = []
+    for told in (False, True):
+        torch.manual_seed(0)
+        table = LorentzEmbedding(10, 4)
+        optimizer = make(table, lr=0.1, weight_decay=0.5, decay_manifold=told)
+        for _ in range(3):
+            table.weight.grad = torch.zeros_like(table.weight)
+            optimizer.step()
+        radii.append(table.manifold.dist0(table.weight).mean().item())
+    assert radii[1] < 0.9 * radii[0]
+
+
+def test_all_points_of_a_learned_sheet_follow_it_in_any_order_of_groups():
+    ends = []
+    for curvature_first in (True, False):
+        torch.manual_seed(0)
+        manifold = Lorentz(-1.0, learnable=True)
+        used, idle = LorentzEmbedding(8, 4, manifold=manifold), LorentzEmbedding(8, 4, manifold=manifold)
+        groups = [{"params": [manifold.log_neg_curvature]}, {"params": [used.weight, idle.weight]}]
+        optimizer = RiemannianAdam(groups if curvature_first else groups[::-1], lr=0.3)
+        for _ in range(3):
+            optimizer.zero_grad()
+            manifold.dist(used(torch.arange(7)), used(torch.arange(1, 8))).sum().backward()
+            optimizer.step()
+        assert_on_sheet(idle.weight, manifold=manifold)
+        ends.append(used.weight.detach().clone())
+    torch.testing.assert_close(ends[0], ends[1])
+
+
+def test_half_precision_gradients_are_clipped_without_overflow():
+    from hybonet.optim import clip_grad_norm_
+
+    parameter = nn.Parameter(torch.zeros(4, dtype=torch.float16))
+    parameter.grad = torch.full_like(parameter, 300.0)
+    assert clip_grad_norm_([parameter], 1.0).item() == pytest.approx(600.0, rel=1e-3)
+    assert parameter.grad.norm().item() == pytest.approx(1.0, rel=1e-2)

@@ -33,9 +33,15 @@ _TRAIN_EXAMPLES = """
 def train_kg(
     out: Annotated[Path, typer.Option(help="Folder for the run: new, empty, or with --resume an earlier run.")],
     data: Annotated[
-        str, typer.Option(help="A name (`hybonet data list`), a file of triples, or a folder with train/valid/test.")
-    ] = "wordnet",
-    recipe: Annotated[str, typer.Option(help="Settings to start from (`hybonet recipes list`).")] = "default",
+        str | None,
+        typer.Option(
+            help="A name (`hybonet data list`), a file of triples, or a folder with train/valid/test.",
+            show_default="wordnet",
+        ),
+    ] = None,
+    recipe: Annotated[
+        str | None, typer.Option(help="Settings to start from (`hybonet recipes list`).", show_default="default")
+    ] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="Change a setting: key=value. May be repeated.")
     ] = None,
@@ -44,7 +50,7 @@ def train_kg(
     ] = None,
     names: Annotated[Path | None, typer.Option(help="File of entity label and readable name.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
-    threads: Annotated[int | None, typer.Option(help="Processor threads.", show_default="torch's")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Processor threads.", show_default="torch's")] = None,
 ) -> None:
     """Train a knowledge-graph model, measure it on the test triples, and keep everything in one folder.
 
@@ -56,8 +62,8 @@ def train_kg(
 
 def _train(
     out: Path,
-    data: str,
-    recipe_name: str,
+    data: str | None,
+    recipe_name: str | None,
     changes: list[str],
     columns: str | None,
     names: Path | None,
@@ -74,20 +80,24 @@ def _train(
     if threads is not None:
         torch.set_num_threads(threads)
     if resume:
-        if changes:
+        if changes or columns or names or data is not None or recipe_name is not None:
             raise ValueError(
-                "expected no --set with --resume: a run keeps its settings; start a new one to change them"
+                "expected nothing but --out and --threads with --resume: a run keeps its data and settings; start a "
+                "new one to change them"
             )
         settings = read_settings(out)
     else:
+        recipe_name = recipe_name or "default"
         settings = override(recipe(recipe_name).settings, changes)
+        if settings.device.startswith("cuda") and not torch.cuda.is_available():
+            raise ValueError(f"expected a device of this machine, got {settings.device!r} without CUDA; use device=cpu")
         options: dict[str, object] = {}
         if columns is not None:
             parts = [part.strip() for part in columns.split(",")]
             options["columns"] = [int(part) if part.isdigit() else part for part in parts]
         if names is not None:
             options["names"] = names
-        graph = load_graph(data, **options)
+        graph = load_graph(data or "wordnet", **options)
         for line in (*graph.notes, *graph.warnings):
             typer.echo(f"note: {line}", err=True)
         start_run(out, settings, graph, recipe=recipe_name)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from hybonet.geometry.distance import wide_sqdist
 from hybonet.geometry.lorentz import lift, rebuilt
-from hybonet.geometry.numerics import Curvature, bounded, precision, working
+from hybonet.geometry.numerics import Curvature, bounded, precision
 
 
 class _ToSheet(torch.autograd.Function):
@@ -94,7 +94,7 @@ def centroid(x: Tensor, weights: Tensor | None = None, *, K: Curvature) -> Tenso
     if weights is None:
         share = point.new_full((point.shape[-2],), 1.0 / point.shape[-2])
     else:
-        share = working(weights).clamp(0.0, precision(point.dtype).max_coordinate)
+        share = weights.to(point.dtype).clamp(0.0, precision(point.dtype).max_coordinate)
         total = share.sum(-1, keepdim=True)
         usable = total > precision(point.dtype).min_norm
         share = torch.where(usable, share / torch.where(usable, total, 1.0), 0.0)

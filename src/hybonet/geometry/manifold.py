@@ -22,8 +22,8 @@ class Lorentz(nn.Module):
     Args:
         K: curvature, negative.
         learnable: train K with the model.
-        check: verify that every point given to a layer or method of this manifold is finite and on the sheet, and raise
-            a ``ValueError`` if not. For debugging: it reads values, so it cannot be compiled.
+        check: verify that points given to layers and to the methods of this manifold are finite and on the sheet, and
+            raise a ``ValueError`` if not. For debugging: it reads values, so it cannot be compiled.
 
     Example:
         >>> import torch
@@ -51,7 +51,9 @@ class Lorentz(nn.Module):
         self.check = check
         self._fixed = value
         if learnable:
-            self.log_neg_curvature = nn.Parameter(torch.tensor(math.log(-value)))
+            # One number in float64 costs nothing and never widens a result; in float32 its rounding would show in
+            # float64 points.
+            self.log_neg_curvature = nn.Parameter(torch.tensor(math.log(-value), dtype=torch.float64))
 
     @property
     def K(self) -> Curvature:  # noqa: N802
@@ -122,6 +124,11 @@ class Lorentz(nn.Module):
         bad = (off > allowed) | (rows[:, 0] <= 0)
         if bool(bad.any()):
             row = int(bad.nonzero()[0])
+            if bool(rows[row, 0] <= 0) and bool(off[row] <= allowed):
+                raise ValueError(
+                    f"{name} is on the lower sheet at row {row}: its time coordinate is {rows[row, 0].item():.6g}, and "
+                    f"must be positive; projx({name}) rebuilds it"
+                )
             raise ValueError(
                 f"{name} is off the sheet at row {row}: <x,x> = {value[row].item():.6g} where 1/K = {1 / K:.6g} was "
                 f"expected (K = {K:.6g}); projx({name}) rebuilds the time coordinate"
@@ -181,10 +188,12 @@ class Lorentz(nn.Module):
 
     def inner(self, x: Tensor, y: Tensor, *, keepdim: bool = False) -> Tensor:
         """See :func:`hybonet.geometry.inner`."""
+        self._same_width(x, y)
         return lorentz.inner(x, y, keepdim=keepdim)
 
     def cinner(self, x: Tensor, y: Tensor) -> Tensor:
         """See :func:`hybonet.geometry.cinner`."""
+        self._same_width(x, y)
         return lorentz.cinner(x, y)
 
     def sqdist(self, x: Tensor, y: Tensor, *, keepdim: bool = False) -> Tensor:
@@ -216,6 +225,7 @@ class Lorentz(nn.Module):
 
     def expmap(self, x: Tensor, u: Tensor) -> Tensor:
         """See :func:`hybonet.geometry.expmap`."""
+        self._same_width(x, u)
         self.validate(x)
         return maps.expmap(x, u, K=self.K)
 
@@ -239,6 +249,7 @@ class Lorentz(nn.Module):
 
     def transp(self, x: Tensor, y: Tensor, v: Tensor) -> Tensor:
         """See :func:`hybonet.geometry.transp`."""
+        self._same_width(x, v)
         self._validate_pair(x, y)
         return maps.transp(x, y, v, K=self.K)
 
@@ -249,10 +260,14 @@ class Lorentz(nn.Module):
 
     def proju(self, x: Tensor, v: Tensor) -> Tensor:
         """See :func:`hybonet.geometry.proju`."""
+        self._same_width(x, v)
+        self.validate(x)
         return lorentz.proju(x, v, K=self.K)
 
     def egrad2rgrad(self, x: Tensor, grad: Tensor) -> Tensor:
         """See :func:`hybonet.geometry.egrad2rgrad`."""
+        self._same_width(x, grad)
+        self.validate(x)
         return lorentz.egrad2rgrad(x, grad, K=self.K)
 
     # -- other models and isometries ------------------------------------------------------------------------------
@@ -283,11 +298,14 @@ class Lorentz(nn.Module):
         """See :func:`hybonet.geometry.rotation`."""
         return transformations.rotation(matrix)
 
-    def _validate_pair(self, x: Tensor, y: Tensor) -> None:
+    @staticmethod
+    def _same_width(x: Tensor, y: Tensor) -> None:
         if x.shape[-1:] != y.shape[-1:] or x.dim() == 0:
             raise ValueError(
-                f"expected two sets of points with equally many ambient coordinates, got {tuple(x.shape)} and "
-                f"{tuple(y.shape)}"
+                f"expected two tensors with equally many ambient coordinates, got {tuple(x.shape)} and {tuple(y.shape)}"
             )
+
+    def _validate_pair(self, x: Tensor, y: Tensor) -> None:
+        self._same_width(x, y)
         self.validate(x, name="x")
         self.validate(y, name="y")

@@ -78,11 +78,14 @@ def with_geoopt_parameters(model: nn.Module) -> nn.Module:
         >>> model.manifold.check_point(model.weight)
         True
     """
+    converted: dict[int, Any] = {}  # tied parameters stay tied
     for layer in model.modules():
         if isinstance(layer, LorentzModule):
             for name in layer.manifold_parameters:
                 param = getattr(layer, name)
-                manifold = GeooptLorentz(layer.manifold)
-                new = geoopt.ManifoldParameter(param.detach(), manifold=manifold, requires_grad=param.requires_grad)
-                layer._parameters[name] = new  # past our own mark, which names the hybonet manifold
+                if id(param) not in converted:
+                    converted[id(param)] = geoopt.ManifoldParameter(
+                        param.detach(), manifold=GeooptLorentz(layer.manifold), requires_grad=param.requires_grad
+                    )
+                layer._parameters[name] = converted[id(param)]  # past our own mark, which names our manifold
     return model

@@ -103,6 +103,8 @@ def lorentz_attention(
         manifold.validate(points, name=name)
     if is_causal and attn_mask is not None:
         attn_mask, is_causal = causal_mask(q, k, attn_mask), False
+    if attn_mask is not None and attn_mask.dtype != torch.bool:
+        attn_mask = attn_mask.to(q.dtype)
     if scale is None:
         scale = 1.0 / math.sqrt(q.shape[-1])
     if isinstance(scale, Tensor):
@@ -199,5 +201,7 @@ def _check_shapes(q: Tensor, k: Tensor, v: Tensor) -> None:
             f"expected queries and keys with equally many ambient coordinates, got q {tuple(q.shape)} and "
             f"k {tuple(k.shape)}"
         )
+    if v.shape[-1] < 2:
+        raise ValueError(f"expected values with at least 2 ambient coordinates, got v {tuple(v.shape)}")
     if k.shape[-2] != v.shape[-2]:
         raise ValueError(f"expected one value a key, got k {tuple(k.shape)} and v {tuple(v.shape)}")

@@ -81,6 +81,8 @@ class LorentzEmbedding(LorentzModule):
             self.weight[self.padding_idx] = self.manifold.origin(self.embedding_dim, dtype=self.weight.dtype)
 
     def forward(self, index: Tensor) -> Tensor:
+        if self.manifold.check and not self.manifold.learnable:
+            self.manifold.check_point(self.weight, name="the embedding's table")
         rows = F.embedding(index, self.weight, self.padding_idx, sparse=self.sparse)
         if self.max_norm is not None:
             space = rows[..., 1:]

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from hybonet.geometry import Lorentz
-from hybonet.nn.linear import Activation, LorentzLinear
+from hybonet.nn.linear import Activation, LorentzLinear, linear_options
 from hybonet.nn.module import LorentzModule
 
 
@@ -30,7 +30,7 @@ class LorentzFeedForward(LorentzModule):
         d_model: int,
         dim_feedforward: int,
         dropout: float = 0.0,
-        activation: Activation | None = torch.relu,
+        activation: Activation | str | None = torch.relu,
         bias: bool = True,
         *,
         manifold: Lorentz | None = None,
@@ -39,7 +39,7 @@ class LorentzFeedForward(LorentzModule):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(manifold)
-        options: dict[str, Any] = {"manifold": self.manifold, "device": device, "dtype": dtype, **(linear or {})}
+        options = linear_options(self.manifold, linear, device, dtype)
         self.linear1 = LorentzLinear(d_model, dim_feedforward, bias, **options)
         self.linear2 = LorentzLinear(
             dim_feedforward, d_model, bias, **{"activation": activation, "dropout": dropout, **options}

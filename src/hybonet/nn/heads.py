@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
 
@@ -43,6 +45,8 @@ class LorentzDistanceHead(LorentzModule):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(manifold)
+        if not isinstance(bias, bool):
+            raise ValueError(f"expected bias to be True or False, got {bias!r}; a manifold is passed as manifold=...")
         if num_classes < 1 or in_features < 2:
             raise ValueError(
                 f"expected at least 1 class and 2 ambient coordinates, got num_classes={num_classes}, "
@@ -119,14 +123,36 @@ class FermiDiracDecoder(nn.Module):
         tensor([8.8080e-01, 5.0000e-01, 1.4252e-21])
     """
 
-    def __init__(self, r: float = 2.0, t: float = 1.0, *, learnable: bool = False) -> None:
+    radius: Tensor
+    log_temperature: Tensor
+
+    def __init__(
+        self,
+        r: float = 2.0,
+        t: float = 1.0,
+        *,
+        learnable: bool = False,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
         super().__init__()
         if not t > 0:
             raise ValueError(f"expected temperature t > 0, got {t}")
+        self.initial = (float(r), math.log(t))
         self.learnable = learnable
-        radius, log_temperature = torch.tensor(float(r)), torch.tensor(float(t)).log()
-        self.radius = nn.Parameter(radius, requires_grad=learnable)
-        self.log_temperature = nn.Parameter(log_temperature, requires_grad=learnable)
+        for name in ("radius", "log_temperature"):
+            value = torch.empty((), device=device, dtype=dtype)
+            if learnable:
+                self.register_parameter(name, nn.Parameter(value))
+            else:
+                self.register_buffer(name, value)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Back to the r and t of the constructor."""
+        with torch.no_grad():
+            for value, start in zip((self.radius, self.log_temperature), self.initial, strict=True):
+                value.fill_(start)
 
     def logits(self, square: Tensor) -> Tensor:
         """Log-odds of an edge."""

@@ -108,7 +108,7 @@ class LorentzLinear(LorentzModule):
         bias: add :math:`b` (and :math:`b_0`, see ``gate_bias``).
         manifold: a :class:`~hybonet.Lorentz`; K = -1 by default.
         form: ``"normalized"`` or ``"pure"``.
-        activation: h, applied to the input; any function of a tensor.
+        activation: h, applied to the input; any function of a tensor, or ``"relu"`` or ``"gelu"``.
         dropout: probability of dropping an input coordinate.
         scale: λ > 0. (This and the next four belong to the normalised form.)
         learnable_scale: train λ, as its logarithm.
@@ -142,7 +142,7 @@ class LorentzLinear(LorentzModule):
         *,
         manifold: Lorentz | None = None,
         form: Literal["normalized", "pure"] = "normalized",
-        activation: Activation | None = None,
+        activation: Activation | str | None = None,
         dropout: float = 0.0,
         scale: float = 10.0,
         learnable_scale: bool = True,
@@ -172,9 +172,16 @@ class LorentzLinear(LorentzModule):
             if form == "pure":
                 raise ValueError("num_heads splits by time gates, which form='pure' has not; use form='normalized'")
         head_features(in_features, in_heads, name="in_features", heads_name="in_heads")
+        if form == "pure" and (scale, learnable_scale, time_gate, gate_bias) != (10.0, True, "paper", True):
+            raise ValueError(
+                "scale, learnable_scale, time_gate and gate_bias belong to the time gate, which form='pure' has not; "
+                "leave them out, or use form='normalized'"
+            )
+        if not isinstance(bias, bool):
+            raise ValueError(f"expected bias to be True or False, got {bias!r}; a manifold is passed as manifold=...")
         self.in_features, self.out_features = in_features, out_features
         self.form, self.time_gate, self.num_heads, self.in_heads = form, time_gate, num_heads, in_heads
-        self.activation, self.dropout = activation, dropout
+        self.activation, self.dropout = activation_function(activation), dropout
         self.gate_bias = gate_bias
         self.initial_scale = scale
         factory: dict[str, Any] = {"device": device, "dtype": dtype}
@@ -249,6 +256,41 @@ class LorentzLinear(LorentzModule):
         text += f", dropout={self.dropout}" if self.dropout else ""
         text += f", num_heads={self.num_heads}" if self.num_heads else ""
         return text
+
+
+def activation_function(activation: Activation | str | None) -> Activation | None:
+    """The function an activation is given as, or named by as in torch.nn.
+
+    Example:
+        >>> activation_function("relu") is torch.relu
+        True
+    """
+    named: dict[str, Activation] = {"relu": torch.relu, "gelu": F.gelu}
+    if activation is None or callable(activation):
+        return activation
+    if activation not in named:
+        raise ValueError(f"expected activation 'relu', 'gelu' or a function of a tensor, got {activation!r}")
+    return named[activation]
+
+
+def linear_options(
+    manifold: Lorentz,
+    given: dict[str, Any] | None,
+    device: torch.device | str | None,
+    dtype: torch.dtype | None,
+) -> dict[str, Any]:
+    """Options for the linear layers inside a block: those given by the user, on the block's own manifold.
+
+    Example:
+        >>> linear_options(Lorentz(), {"manifold": Lorentz(-2.0)}, None, None)
+        Traceback (most recent call last):
+        ValueError: the linear options name Lorentz(K=-2), but the block lives on Lorentz(K=-1); leave the manifold out
+    """
+    options = {"device": device, "dtype": dtype, **(given or {})}
+    named = options.setdefault("manifold", manifold)
+    if not manifold.same_as(named):
+        raise ValueError(f"the linear options name {named}, but the block lives on {manifold}; leave the manifold out")
+    return options
 
 
 def head_features(features: int, num_heads: int, *, name: str = "embed_dim", heads_name: str = "num_heads") -> int:

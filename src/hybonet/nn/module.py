@@ -42,7 +42,7 @@ class LorentzModule(nn.Module):
     def register_parameter(self, name: str, param: nn.Parameter | None) -> None:
         super().register_parameter(name, param)
         if param is not None and name in self.manifold_parameters:
-            param.manifold = self.manifold  # type: ignore[attr-defined]
+            self._mark(param)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -55,7 +55,11 @@ class LorentzModule(nn.Module):
 
     def _mark_points(self) -> None:
         for name in self.manifold_parameters:
-            getattr(self, name).manifold = self.manifold
+            self._mark(getattr(self, name))
+
+    def _mark(self, param: Any) -> None:
+        if isinstance(getattr(param, "manifold", None), Lorentz | None):  # else another library has taken it over
+            param.manifold = self.manifold
 
 
 def wide_in_autocast(x: Tensor) -> Tensor:

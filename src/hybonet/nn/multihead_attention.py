@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from hybonet.geometry import Lorentz
 from hybonet.nn.attention import attention_weights, causal_mask, combine_masks, lorentz_attention
 from hybonet.nn.kv_cache import KVCache
-from hybonet.nn.linear import LorentzLinear, gated_lift, head_features
+from hybonet.nn.linear import LorentzLinear, gated_lift, head_features, linear_options
 from hybonet.nn.module import LorentzModule
 
 
@@ -63,10 +63,12 @@ class LorentzMultiheadAttention(LorentzModule):
         super().__init__(manifold)
         if not 0.0 <= dropout <= 1.0:
             raise ValueError(f"expected dropout probability between 0 and 1, got {dropout}")
+        if not isinstance(dropout, float | int):
+            raise ValueError(f"expected dropout to be a number, got {dropout!r}; a manifold is passed as manifold=...")
         self.embed_dim, self.num_heads = embed_dim, num_heads
         self.head_dim = head_features(embed_dim, num_heads)
         self.dropout, self.batch_first = dropout, batch_first
-        options: dict[str, Any] = {"manifold": self.manifold, "device": device, "dtype": dtype, **(linear or {})}
+        options = linear_options(self.manifold, linear, device, dtype)
         per_head = {**options, "num_heads": num_heads}
         self.q_proj = LorentzLinear(embed_dim, embed_dim, bias, **per_head)
         self.k_proj = LorentzLinear(kdim or embed_dim, embed_dim, bias, **per_head)

@@ -31,6 +31,7 @@ class LorentzCentroidPooling(LorentzModule):
         share = x.new_ones(x.shape[:-1]) if weights is None else weights.to(x.dtype)
         if mask is not None:
             share = share.masked_fill(mask, 0.0)
+            x = x.masked_fill(mask.unsqueeze(-1), 0.0)  # whatever stands in a padded place, NaN too, does not count
         total = share.sum(-1, keepdim=True)
         share = share / total.where(total > 0, total.new_ones(()))
         return to_sheet(wide_in_autocast((share.unsqueeze(-2) @ x).squeeze(-2)), K=self.manifold.K)

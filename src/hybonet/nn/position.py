@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
-from hybonet.nn.linear import LorentzLinear
+from hybonet.nn.linear import LorentzLinear, linear_options
 from hybonet.nn.module import LorentzModule
 
 
@@ -49,8 +49,8 @@ class LorentzPositionalEncoding(LorentzModule):
         if kind not in ("learned", "sinusoidal"):
             raise ValueError(f"expected kind 'learned' or 'sinusoidal', got {kind!r}")
         self.d_model, self.max_len, self.kind = d_model, max_len, kind
-        options = {"dropout": dropout, "manifold": self.manifold, "device": device, "dtype": dtype, **(linear or {})}
-        self.linear = LorentzLinear(d_model, d_model, **options)
+        options = linear_options(self.manifold, linear, device, dtype)
+        self.linear = LorentzLinear(d_model, d_model, **{"dropout": dropout, **options})
         table = torch.empty(max_len, d_model, device=device, dtype=dtype)
         self.position: Tensor
         if kind == "learned":

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
-from hybonet.nn.linear import Activation
+from hybonet.nn.linear import Activation, activation_function
 from hybonet.nn.module import LorentzModule, wide_in_autocast
 
 
@@ -35,7 +35,7 @@ class TangentLinear(LorentzModule):
         bias: bool = True,
         *,
         manifold: Lorentz | None = None,
-        activation: Activation | None = None,
+        activation: Activation | str | None = None,
         dropout: float = 0.0,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
@@ -46,7 +46,7 @@ class TangentLinear(LorentzModule):
                 f"expected at least 2 ambient coordinates, got in_features={in_features}, out_features={out_features}"
             )
         self.in_features, self.out_features = in_features, out_features
-        self.activation, self.dropout = activation, dropout
+        self.activation, self.dropout = activation_function(activation), dropout
         self.weight = nn.Parameter(torch.empty(out_features - 1, in_features - 1, device=device, dtype=dtype))
         self.bias = nn.Parameter(torch.empty(out_features - 1, device=device, dtype=dtype)) if bias else None
         self.reset_parameters()

@@ -44,7 +44,7 @@ class LorentzTransformerEncoderLayer(LorentzModule):
         nhead: int,
         dim_feedforward: int = 2048,
         dropout: float = 0.1,
-        activation: Activation | None = torch.relu,
+        activation: Activation | str | None = torch.relu,
         *,
         batch_first: bool = True,
         bias: bool = True,
@@ -102,7 +102,7 @@ class LorentzTransformerDecoderLayer(LorentzModule):
         nhead: int,
         dim_feedforward: int = 2048,
         dropout: float = 0.1,
-        activation: Activation | None = torch.relu,
+        activation: Activation | str | None = torch.relu,
         *,
         batch_first: bool = True,
         bias: bool = True,
@@ -182,6 +182,11 @@ class LorentzTransformerEncoder(LorentzModule):
         super().__init__(encoder_layer.manifold)
         self.layers = _stack(encoder_layer, num_layers)
 
+    def reset_parameters(self) -> None:
+        """Reset every layer."""
+        for layer in self.layers:
+            layer.reset_parameters()  # type: ignore[operator]
+
     def forward(
         self,
         src: Tensor,
@@ -212,6 +217,11 @@ class LorentzTransformerDecoder(LorentzModule):
     def __init__(self, decoder_layer: LorentzTransformerDecoderLayer, num_layers: int) -> None:
         super().__init__(decoder_layer.manifold)
         self.layers = _stack(decoder_layer, num_layers)
+
+    def reset_parameters(self) -> None:
+        """Reset every layer."""
+        for layer in self.layers:
+            layer.reset_parameters()  # type: ignore[operator]
 
     def new_cache(self) -> list[tuple[KVCache, KVCache]]:
         """Empty caches, one for self- and one for cross-attention in each layer."""
@@ -268,7 +278,7 @@ class LorentzTransformer(LorentzModule):
         num_decoder_layers: int = 6,
         dim_feedforward: int = 2048,
         dropout: float = 0.1,
-        activation: Activation | None = torch.relu,
+        activation: Activation | str | None = torch.relu,
         custom_encoder: nn.Module | None = None,
         custom_decoder: nn.Module | None = None,
         *,

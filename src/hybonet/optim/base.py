@@ -23,10 +23,10 @@ class RiemannianOptimizer(torch.optim.Optimizer):
     """Base of the optimisers: one loop over groups that hands each parameter to the Euclidean or the manifold step."""
 
     def __init__(self, params: nn.Module | Iterable[Any], defaults: dict[str, Any]) -> None:
-        super().__init__(adopt_groups(params, defaults["weight_decay"]), defaults)
+        super().__init__(adopt_groups(params, defaults), defaults)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        (group,) = adopt_groups([param_group], 0.0)
+        (group,) = adopt_groups([param_group], self.defaults)
         super().add_param_group(group)
 
     @torch.no_grad()
@@ -36,30 +36,28 @@ class RiemannianOptimizer(torch.optim.Optimizer):
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
-        moved_sheets = []
+        points = {param: manifold_of(param) for group in self.param_groups for param in group["params"]}
+        # A learned curvature may be among the parameters: every point is stepped with the value the loss was made with.
+        ks = {manifold: k_of(manifold) for manifold in points.values() if manifold is not None}
         for group in self.param_groups:
-            euclidean = []
-            for param in group["params"]:
-                manifold = manifold_of(param)
-                if param.grad is None:
-                    continue
-                if manifold is None:
-                    euclidean.append(param)
-                    continue
-                self._step_manifold(param, manifold, group)
-                if manifold.learnable:
-                    moved_sheets.append((param, manifold))
+            given = [param for param in group["params"] if param.grad is not None]
+            euclidean = [param for param in given if points[param] is None]
             if euclidean:
                 self._step_euclidean(euclidean, group)
-        # The step may have changed a learned curvature: its points follow their sheet.
-        for param, manifold in moved_sheets:
-            restore_time(param.view(-1, param.shape[-1]), k_of(manifold))
+            for param in given:
+                manifold = points[param]
+                if manifold is not None:
+                    self._step_manifold(param, ks[manifold], group)
+        # The step may have moved the sheet: all its points follow, those without a gradient too.
+        for param, manifold in points.items():
+            if manifold is not None and manifold.learnable:
+                restore_time(param, k_of(manifold))
         return loss
 
     def _step_euclidean(self, params: list[Tensor], group: dict[str, Any]) -> None:
         raise NotImplementedError
 
-    def _step_manifold(self, param: Tensor, manifold: Lorentz, group: dict[str, Any]) -> None:
+    def _step_manifold(self, param: Tensor, k: float, group: dict[str, Any]) -> None:
         raise NotImplementedError
 
     @staticmethod
@@ -73,6 +71,11 @@ class RiemannianOptimizer(torch.optim.Optimizer):
         assert grad is not None
         if grad.is_sparse:
             grad = grad.coalesce()
+            if grad.sparse_dim() != 1 or grad.dim() != 2:
+                raise ValueError(
+                    f"expected a sparse gradient with rows of a matrix, got shape {tuple(grad.shape)} with "
+                    f"{grad.sparse_dim()} sparse dimensions; use a dense gradient (sparse=False)"
+                )
             index = grad.indices()[0]
             rows = [None if t is None else t.index_select(0, index) for t in tables]
             yield grad.values(), rows
@@ -80,4 +83,8 @@ class RiemannianOptimizer(torch.optim.Optimizer):
                 if table is not None and new is not None:
                     table.index_copy_(0, index, new)
         else:
-            yield grad.reshape(-1, grad.shape[-1]), [None if t is None else t.view(-1, t.shape[-1]) for t in tables]
+            rows = [None if t is None else t.reshape(-1, t.shape[-1]) for t in tables]
+            yield grad.reshape(-1, grad.shape[-1]), rows
+            for table, new in zip(tables, rows, strict=True):
+                if table is not None and new is not None and table.data_ptr() != new.data_ptr():
+                    table.copy_(new.view(table.shape))  # the table's memory had no rows to view

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
+from hybonet.geometry.numerics import working
 
 
 def manifold_of(param: Tensor) -> Lorentz | None:
@@ -22,7 +23,9 @@ def manifold_of(param: Tensor) -> Lorentz | None:
     return getattr(param, "manifold", None)
 
 
-def parameter_groups(model: nn.Module, *, weight_decay: float = 0.0) -> list[dict[str, Any]]:
+def parameter_groups(
+    model: nn.Module, *, weight_decay: float = 0.0, decay_manifold: bool = False
+) -> list[dict[str, Any]]:
     """Optimiser groups with weight decay only where it makes sense: on Euclidean matrices.
 
     Points on a manifold, biases, scales and a learned curvature go to groups without decay.
@@ -43,18 +46,20 @@ def parameter_groups(model: nn.Module, *, weight_decay: float = 0.0) -> list[dic
             points.append(param)
         else:
             (decayed if param.dim() >= 2 else plain).append(param)
-    groups = [(decayed, weight_decay), (plain, 0.0), (points, 0.0)]
+    groups = [(decayed, weight_decay), (plain, 0.0), (points, weight_decay if decay_manifold else 0.0)]
     return [{"params": params, "weight_decay": decay} for params, decay in groups if params]
 
 
-def adopt_groups(params: nn.Module | Iterable[Any], weight_decay: float) -> list[Any]:
+def adopt_groups(params: nn.Module | Iterable[Any], defaults: dict[str, Any]) -> list[Any]:
     """What an optimiser was given, as torch's optimisers take it.
 
     A module is split by :func:`parameter_groups`. A group may name a ``manifold``; it marks the group's parameters
     and is taken out again, so that ``state_dict()`` stays plain data.
     """
     if isinstance(params, nn.Module):
-        return parameter_groups(params, weight_decay=weight_decay)
+        return parameter_groups(
+            params, weight_decay=defaults["weight_decay"], decay_manifold=defaults["decay_manifold"]
+        )
     groups = list(params)
     for i, group in enumerate(groups):
         if isinstance(group, dict) and "manifold" in group:
@@ -62,8 +67,8 @@ def adopt_groups(params: nn.Module | Iterable[Any], weight_decay: float) -> list
             manifold = group.pop("manifold")
             members = group["params"]
             members = [members] if isinstance(members, Tensor) else list(members)
-            for param in members:
-                _mark(param, manifold)
+            for member in members:
+                _mark(member[1] if isinstance(member, tuple) else member, manifold)  # torch allows (name, parameter)
             groups[i] = {**group, "params": members}
     return groups
 
@@ -121,6 +126,7 @@ def _squared_norm(param: Tensor) -> Tensor:
     if grad.is_sparse:
         grad = param.grad = grad.coalesce()
         point, grad = param[grad.indices()[0]], grad.values()
+    point, grad = working(point), working(grad)  # half precision has no room for squares
     square = grad.square().sum(-1) if grad.dim() else grad.square()
     manifold = manifold_of(param)
     if manifold is not None:

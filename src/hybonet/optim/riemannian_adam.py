@@ -10,8 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim.adam import adam as euclidean_adam
 
-from hybonet.geometry import Lorentz
-from hybonet.optim.base import RiemannianOptimizer, k_of
+from hybonet.optim.base import RiemannianOptimizer
 from hybonet.optim.row_updates import adam_rows, chart_gradient, in_blocks, restore_time
 
 
@@ -98,17 +97,17 @@ class RiemannianAdam(RiemannianOptimizer):
                 with self.touched_rows(param.grad, self._tables(param, group)) as (g, rows):
                     _adam([rows], [g], [self._steps(param)], group, group["weight_decay"])
 
-    def _step_manifold(self, param: Tensor, manifold: Lorentz, group: dict[str, Any]) -> None:
+    def _step_manifold(self, param: Tensor, k: float, group: dict[str, Any]) -> None:
         decay = group["weight_decay"] if group["decay_manifold"] else 0.0
         if group["update"] == "chart":
-            self._step_chart(param, manifold, group, decay)
+            self._step_chart(param, k, group, decay)
             return
         tables = self._tables(param, group, second=lambda p: torch.zeros_like(p[..., :1]))
         steps = self._steps(param).add_(1)
         count = float(steps)
         beta1, beta2 = group["betas"]
         constants: dict[str, Any] = {
-            "k": k_of(manifold),
+            "k": k,
             "beta1": beta1,
             "beta2": beta2,
             "eps": group["eps"],
@@ -125,13 +124,12 @@ class RiemannianAdam(RiemannianOptimizer):
             else:
                 in_blocks(adam_rows, [x, g, m, v, largest], **constants)
 
-    def _step_chart(self, param: Tensor, manifold: Lorentz, group: dict[str, Any], decay: float) -> None:
-        k = k_of(manifold)
+    def _step_chart(self, param: Tensor, k: float, group: dict[str, Any], decay: float) -> None:
         with self.touched_rows(param.grad, self._tables(param, group)) as (g, rows):
             x = rows[0]
-            h = chart_gradient(x, g, k, precondition=group["precondition"])
             if decay:
-                h[:, 1:].add_(x[:, 1:], alpha=decay)
+                g = torch.add(g, x, alpha=decay)
+            h = chart_gradient(x, g, k, precondition=group["precondition"])
             _adam([rows], [h], [self._steps(param)], group, 0.0)
             restore_time(x, k)
 
@@ -142,10 +140,10 @@ class RiemannianAdam(RiemannianOptimizer):
         state = self.state[param]
         if not state:
             state["step"] = torch.zeros((), dtype=torch.float32)
-            state["exp_avg"] = torch.zeros_like(param, memory_format=torch.contiguous_format)
-            state["exp_avg_sq"] = second(param).contiguous()
+            state["exp_avg"] = torch.zeros_like(param)
+            state["exp_avg_sq"] = second(param)
             if group["amsgrad"]:
-                state["max_exp_avg_sq"] = second(param).contiguous()
+                state["max_exp_avg_sq"] = second(param)
         return [param, state["exp_avg"], state["exp_avg_sq"], state.get("max_exp_avg_sq")]
 
     def _steps(self, param: Tensor) -> Tensor:
@@ -175,7 +173,8 @@ def _adam(
         weight_decay=weight_decay,
         eps=group["eps"],
         maximize=False,
-        fused=all(p.device.type in ("cpu", "cuda") for p in params),
+        # The fused kernel walks raw memory, so it must be the tensors' own; elsewhere torch chooses.
+        fused=all(t.device.type == "cpu" and t.is_contiguous() for t in (*params, *grads, *first, *second, *largest)),
     )
 
 

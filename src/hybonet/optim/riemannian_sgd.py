@@ -7,8 +7,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from hybonet.geometry import Lorentz
-from hybonet.optim.base import RiemannianOptimizer, k_of
+from hybonet.optim.base import RiemannianOptimizer
 from hybonet.optim.row_updates import in_blocks, sgd_rows
 
 
@@ -21,7 +20,7 @@ class RiemannianSGD(RiemannianOptimizer):
     Args:
         params: a module, parameters, or groups (see :class:`~hybonet.optim.RiemannianAdam`).
         lr, momentum, dampening, nesterov: as in ``torch.optim.SGD``. As in geoopt, the momentum buffer starts at the
-            first Euclidean gradient.
+            first Euclidean gradient, so that the first step counts it twice (also for Euclidean parameters).
         weight_decay: L2 penalty on Euclidean parameters; on points too with ``decay_manifold``.
 
     Example:
@@ -77,23 +76,32 @@ class RiemannianSGD(RiemannianOptimizer):
 
     def _step_euclidean(self, params: list[Tensor], group: dict[str, Any]) -> None:
         for param in params:
-            with self.touched_rows(param.grad, [param, self._momentum_buffer(param, group)]) as (grad, (x, buffer)):
-                if group["weight_decay"]:
-                    grad = grad.add(x, alpha=group["weight_decay"])
-                if buffer is not None:
-                    buffer.mul_(group["momentum"]).add_(grad, alpha=1 - group["dampening"])
-                    grad = grad.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
-                x.add_(grad, alpha=-group["lr"])
+            tables = [param, self._momentum_buffer(param, group)]
+            if param.grad is not None and param.grad.is_sparse:
+                with self.touched_rows(param.grad, tables) as (grad, rows):
+                    _sgd(grad, rows[0], rows[1], group)
+            else:
+                _sgd(param.grad, param, tables[1], group)  # type: ignore[arg-type]
 
-    def _step_manifold(self, param: Tensor, manifold: Lorentz, group: dict[str, Any]) -> None:
+    def _step_manifold(self, param: Tensor, k: float, group: dict[str, Any]) -> None:
         with self.touched_rows(param.grad, [param, self._momentum_buffer(param, group)]) as (g, (x, m)):
             in_blocks(
                 sgd_rows,
                 [x, g, m],
-                k=k_of(manifold),
+                k=k,
                 lr=group["lr"],
                 momentum=group["momentum"],
                 dampening=group["dampening"],
                 nesterov=group["nesterov"],
                 weight_decay=group["weight_decay"] if group["decay_manifold"] else 0.0,
             )
+
+
+def _sgd(grad: Tensor, x: Tensor, buffer: Tensor | None, group: dict[str, Any]) -> None:
+    """The Euclidean step, in place."""
+    if group["weight_decay"]:
+        grad = grad.add(x, alpha=group["weight_decay"])
+    if buffer is not None:
+        buffer.mul_(group["momentum"]).add_(grad, alpha=1 - group["dampening"])
+        grad = grad.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
+    x.add_(grad, alpha=-group["lr"])

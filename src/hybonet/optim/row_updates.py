@@ -81,7 +81,7 @@ def restore_time(x: Tensor, k: float | Tensor) -> None:
     """
     limit = precision(x.dtype).max_coordinate ** 0.5
     x.clamp_(-limit, limit)
-    x[:, :1] = (x[:, 1:].square().sum(-1, keepdim=True) + k).sqrt()
+    x[..., :1] = (x[..., 1:].square().sum(-1, keepdim=True) + k).sqrt()
 
 
 def adam_rows(

@@ -27,7 +27,13 @@ def metrics_table(record: dict[str, Any]) -> Table:
         ['1.50', '0.750', '3', '2', '3', '0', '1.0']
     """
     start, final, data = record["metrics_at_start"], record["metrics"], record["data"]
-    table = Table(title="Reconstruction of the hierarchy from distances", title_justify="left")
+    start_from = {"layout": "a radial drawing of the tree", "random": "random points"}.get(
+        record["config"].get("start"), ""
+    )
+    title = "Reconstruction of the hierarchy from distances" + (
+        f"; training starts from {start_from}" if start_from else ""
+    )
+    table = Table(title=title, title_justify="left")
     table.add_column("measure")
     table.add_column("at start", justify="right", style="dim")
     table.add_column("trained", justify="right", style="bold")

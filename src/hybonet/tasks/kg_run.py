@@ -100,6 +100,11 @@ def read_graph(folder: Path) -> TripleData:
 def read_model(folder: Path, data: TripleData) -> TripleScorer:
     """The best model of a run."""
     model = KnowledgeGraphTask(read_settings(folder), data).build_model()
+    if not (folder / "model.safetensors").exists():
+        raise ValueError(
+            f"{folder} has no model yet: it was stopped before its first validation; go on with "
+            f"hybonet train kg --out {folder} --resume"
+        )
     tensors = _read_tensors(folder / "model.safetensors")
     try:
         model.load_state_dict(tensors)
