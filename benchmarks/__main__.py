@@ -83,7 +83,9 @@ def commit() -> str | None:
     """The checkout's commit, marked if files differ from it."""
     try:
         name = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
-        changed = subprocess.run(["git", "status", "--porcelain"], capture_output=True, text=True, check=True).stdout
+        own_output = (":!benchmarks/results", ":!docs/images")
+        status = ["git", "status", "--porcelain", "--", ".", *own_output]
+        changed = subprocess.run(status, capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
         return None
     return name + ("+changes" if changed.strip() else "")

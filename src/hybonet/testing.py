@@ -70,8 +70,8 @@ def assert_distance_laws(
     r"""``manifold.dist`` is a distance, and isometries keep it.
 
     :math:`d(x,y) > 0` for distinct points, :math:`d(x,x) = 0`, :math:`d(x,y) = d(y,x)`,
-    :math:`d(x,z) \le d(x,y) + d(y,z)`, and :math:`d(\Lambda x, \Lambda y) = d(x,y)` for a random boost and a random rotation :math:`\Lambda`.
-    Shapes: ``x, y, z (..., d)``.
+    :math:`d(x,z) \le d(x,y) + d(y,z)`, and :math:`d(\Lambda x, \Lambda y) = d(x,y)` for a random boost
+    and a random rotation :math:`\Lambda`. Shapes: ``x, y, z (..., d)``.
 
     Example:
         >>> import torch

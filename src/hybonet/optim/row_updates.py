@@ -43,11 +43,11 @@ def riemannian_gradient(x: Tensor, g: Tensor, k: float | Tensor) -> Tensor:
     return bounded(r)
 
 
-def tangent_square(x: Tensor, u: Tensor, k: float | Tensor) -> Tensor:
+def tangent_square(x_time: Tensor, u: Tensor, u_time: Tensor, k: float | Tensor) -> Tensor:
     """<u,u>/k of a tangent vector, held above what rounding may take from it: its exact lower bound |u_s|²/x_t²."""
-    time_square = u[:, :1].square()
+    time_square = u_time.square()
     space_square = norm_square(u) - time_square
-    return torch.maximum((space_square - time_square) / k, space_square / x[:, :1].square())
+    return torch.maximum((space_square - time_square) / k, space_square / x_time.square())
 
 
 def move(x: Tensor, u: Tensor, m: Tensor | None, k: float | Tensor) -> None:
@@ -61,7 +61,7 @@ def move(x: Tensor, u: Tensor, m: Tensor | None, k: float | Tensor) -> None:
     # the square of a huge gradient overflows.
     size = u.abs().amax(-1, keepdim=True).clamp_min(torch.finfo(u.dtype).tiny)
     u = u / size
-    square = tangent_square(x, u, k)
+    square = tangent_square(x[:, :1], u, u[:, :1], k)
     limit = 0.5 * max_rapidity(x.dtype)
     size = torch.minimum(size, limit / square.sqrt())
     u, square = u * size, square * size.square()
@@ -115,9 +115,10 @@ def adam_rows(
         torch.maximum(largest, v, out=largest)
         v = largest
     s = -step_size / ((v / correction2).sqrt() + eps)
-    m_square = tangent_square(x, m, k)
+    x_time, m_time = x[:, :1].clone(), m[:, :1].clone()
+    m_square = tangent_square(x_time, m, m_time, k)
     full = s.abs() * m_square.sqrt()
-    rapidity = torch.minimum(full, _longest_step(x, s * m[:, :1], k))
+    rapidity = torch.minimum(full, _longest_step(x_time, s * m_time, k))
     sinh = torch.sinh(rapidity)
     cosh = (1.0 + sinh.square()).sqrt()
     straight = s * (sinh / full.clamp_min(torch.finfo(x.dtype).tiny))
@@ -126,13 +127,13 @@ def adam_rows(
     x[:, :1] = (norm_square(x) - x[:, :1].square() + k).sqrt()
 
 
-def _longest_step(x: Tensor, outward: Tensor, k: float | Tensor) -> Tensor:
+def _longest_step(x_time: Tensor, outward: Tensor, k: float | Tensor) -> Tensor:
     """Rapidity allowed to a step, so that (x·g) x stays finite: no point goes beyond √max_coordinate.
 
     ``outward`` has the sign of the step's time component, which tells whether it leads away from the origin.
     """
-    farthest = 0.5 * max_rapidity(x.dtype)
-    radius = (x[:, :1] * (2.0 / k**0.5)).log()  # a little more than asinh(|x_s|/√k), and cheaper
+    farthest = 0.5 * max_rapidity(x_time.dtype)
+    radius = (x_time * (2.0 / k**0.5)).log()  # a little more than asinh(|x_s|/√k), and cheaper
     return farthest - radius.clamp_max(farthest) * (outward > 0)
 
 
