@@ -1,6 +1,5 @@
-"""The numerics contract: every clamp, threshold and tolerance of the library, by dtype, each with its reason.
-
-Nothing else in the library hides an epsilon. `docs/numerics.md` shows what these choices buy, measured.
+"""The numerics contract: the clamps, thresholds and tolerances of the geometry, by dtype, each with its reason.
+`docs/numerics.md` shows what these choices buy, measured.
 """
 
 from __future__ import annotations
