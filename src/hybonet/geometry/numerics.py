@@ -1,4 +1,5 @@
 """The numerics contract: the clamps, thresholds and tolerances of the geometry, by dtype, each with its reason.
+
 `docs/numerics.md` shows what these choices buy, measured.
 """
 
