@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import datetime
 import importlib
 import json
-import platform
-import subprocess
 import time
 from pathlib import Path
 
@@ -15,8 +12,8 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.environment import environment
 from benchmarks.timing import Ratio
-from hybonet import __version__
 
 TOPICS = ("linear", "attention", "encoder", "optimizers")
 
@@ -35,13 +32,7 @@ def main() -> None:
         print(f"measuring {topic} …", flush=True)
         rows += importlib.import_module(f"benchmarks.{topic}").run()
     record = {
-        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        "commit": commit(),
-        "hybonet": __version__,
-        "torch": torch.__version__,
-        "python": platform.python_version(),
-        "processor": processor(),
-        "threads": arguments.threads,
+        **environment(),
         "seconds": round(time.perf_counter() - start, 1),
         "method": "all sides interleaved in one process, after warm-up, median of repeats",
         "rows": [row.as_record() for row in rows],
@@ -77,29 +68,6 @@ def markdown(rows: list[Ratio], record: dict) -> str:
         f"{record['threads']} threads: {record['method']}. Written by `make bench`.\n"
     )
     return about + "\n" + "\n".join(lines) + "\n"
-
-
-def commit() -> str | None:
-    """The checkout's commit, marked if files differ from it."""
-    try:
-        name = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
-        own_output = (":!benchmarks/results", ":!docs/images")
-        status = ["git", "status", "--porcelain", "--", ".", *own_output]
-        changed = subprocess.run(status, capture_output=True, text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return name + ("+changes" if changed.strip() else "")
-
-
-def processor() -> str:
-    """The processor's name as the system states it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next(
-        (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor()
-    )
 
 
 if __name__ == "__main__":

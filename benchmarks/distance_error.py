@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -24,7 +25,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from benchmarks.__main__ import commit
+from benchmarks.environment import environment
 from hybonet.geometry import cdist, dist, inner, lift
 
 K = -1.0
@@ -158,20 +159,22 @@ def main() -> None:
     )
     parser.add_argument("--json", type=Path, metavar="PATH", help="also write the rows, with their provenance")
     arguments = parser.parse_args()
+    start = time.perf_counter()
     rows = measure()
     print(f"Largest relative error of float32 distances (K = {K:g}, {DIMS} space dimensions, seed {SEED},")
     print(f"{PAIRS} pairs of each kind: {', '.join(KINDS)}; torch {torch.__version__}, geoopt {geoopt.__version__})\n")
     print(table(rows))
     if arguments.json:
-        provenance = {
-            "commit": commit(),
+        provenance: dict[str, object] = {
+            **environment(),
+            "seconds": round(time.perf_counter() - start, 1),
             "dtype": "float32",
             "K": K,
             "space_dimensions": DIMS,
             "pairs_per_cell": PAIRS,
             "seed": SEED,
         }
-        versions = {"torch": torch.__version__, "geoopt": geoopt.__version__, "mpmath": mpmath.__version__}
+        versions = {"geoopt": geoopt.__version__, "mpmath": mpmath.__version__}
         arguments.json.write_text(json.dumps({**provenance, **versions, "rows": rows}, indent=1) + "\n")
     if arguments.plot:
         plot(arguments.plot)

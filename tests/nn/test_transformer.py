@@ -201,3 +201,11 @@ class TestCustomParts:
         learned = Lorentz(-1.0, learnable=True)
         with pytest.raises(ValueError, match=r"custom_decoder lives on .*build both with the same manifold object"):
             LorentzTransformer(D, HEADS, 1, 1, FF, custom_decoder=decoder(Lorentz(-1.0)), manifold=learned)
+
+
+def test_reset_parameters_draws_every_layer_anew():
+    model = LorentzTransformer(8, 2, 1, 1, 16)
+    before = {name: value.clone() for name, value in model.state_dict().items() if name.endswith("weight")}
+    model.reset_parameters()
+    assert before
+    assert not any(torch.equal(value, model.state_dict()[name]) for name, value in before.items())

@@ -90,7 +90,6 @@ def filtered_ranks(
     own = scores.gather(1, index)
     if not bool(own.isfinite().all()):
         raise ValueError("expected finite scores for the true answers, got NaN or infinity; has the training diverged?")
-    out = torch.zeros(len(truth), dtype=torch.long)
     if known is not None:
         scores[known] = -torch.inf
     if exclude is not None:

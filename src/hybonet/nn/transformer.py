@@ -332,6 +332,11 @@ class LorentzTransformer(LorentzModule):
             tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal
         )
 
+    def reset_parameters(self) -> None:
+        """Reset encoder and decoder, custom ones included."""
+        for part in (self.encoder, self.decoder):
+            part.reset_parameters()  # type: ignore[operator]
+
     @staticmethod
     def generate_square_subsequent_mask(size: int, device: torch.device | str | None = None) -> Tensor:
         """The causal mask, True above the diagonal (= ignore); passing ``tgt_is_causal=True`` instead is faster.

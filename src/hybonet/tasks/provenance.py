@@ -34,8 +34,10 @@ def provenance() -> dict[str, Any]:
     }
 
 
-def source_commit(folder: Path) -> str | None:
+def source_commit(folder: Path, except_for: tuple[str, ...] = ()) -> str | None:
     """The commit that tracks the folder's code, with `+changes` if files differ from it; None outside a checkout.
+
+    Changes under the paths of ``except_for`` (relative to the folder) do not count.
 
     Example:
         >>> import tempfile
@@ -47,7 +49,8 @@ def source_commit(folder: Path) -> str | None:
     if not _git(folder, "ls-files", "."):
         return None
     commit = _git(folder, "rev-parse", "HEAD")
-    return f"{commit}+changes" if commit and _git(folder, "status", "--porcelain", ".") else commit or None
+    changes = _git(folder, "status", "--porcelain", "--", ".", *(f":!{path}" for path in except_for))
+    return f"{commit}+changes" if commit and changes else commit or None
 
 
 def _git(folder: Path, *arguments: str) -> str:
