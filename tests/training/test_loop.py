@@ -74,6 +74,7 @@ def test_killed_at_any_moment_and_resumed_equals_uninterrupted(tmp_path):
         textwrap.dedent(
             """
             import sys
+            import time
             from pathlib import Path
             from hybonet.training import LoopSettings, Trainer
             from tests.training.toy import ToyTask
@@ -195,7 +196,13 @@ def test_two_processes_train_as_one(tmp_path):
                     model.linear.dropout = 0.0
                     return model
 
-            Trainer(Plain(LoopSettings(epochs=3, validate_every=1)), Path(sys.argv[1])).fit()
+            class MainWritesLate(Trainer):
+                def _save(self):
+                    time.sleep(0.2)
+                    super()._save()
+
+            result = MainWritesLate(Plain(LoopSettings(epochs=3, validate_every=1)), Path(sys.argv[1])).fit()
+            assert "accuracy" in result.best, result.best
             """
         )
     )
@@ -205,10 +212,12 @@ def test_two_processes_train_as_one(tmp_path):
         ("two", [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]),
     ):
         (tmp_path / name).mkdir()
-        done = subprocess.run(
-            [*launcher, str(script), str(tmp_path / name)], env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr[-2000:]
+        command = [*launcher, str(script), str(tmp_path / name)]
+        for _ in range(3):
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+            if "SIGABRT" not in done.stderr:  # gloo's listener can abort as connections are made (pytorch/gloo#514)
+                break
+        assert done.returncode == 0, done.stderr[-6000:]
     one, two = load_file(tmp_path / "one/model.safetensors"), load_file(tmp_path / "two/model.safetensors")
     for name, value in one.items():
         torch.testing.assert_close(value, two[name], rtol=1e-4, atol=1e-5)

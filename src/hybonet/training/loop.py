@@ -95,6 +95,7 @@ class Trainer:
                 while not self.position.finished:
                     self._train_epoch()
                     self._finish_epoch()
+            self.processes.wait_for_all()  # the main process may still be writing what the others now read
             return self._result()
 
     # -- one epoch ------------------------------------------------------------------------------------------------

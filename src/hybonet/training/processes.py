@@ -36,6 +36,11 @@ class Processes:
         distributed.broadcast_object_list(box, src=0)
         return box[0]
 
+    def wait_for_all(self) -> None:
+        """Return when every process has come here."""
+        if self.world > 1:
+            distributed.barrier()
+
 
 @contextmanager
 def joined_processes(device: str) -> Iterator[Processes]:
@@ -47,8 +52,10 @@ def joined_processes(device: str) -> Iterator[Processes]:
     fresh = not distributed.is_initialized()
     if fresh:
         distributed.init_process_group("nccl" if torch.device(device).type == "cuda" else "gloo")
+    processes = Processes(distributed.get_rank(), world)
     try:
-        yield Processes(distributed.get_rank(), world)
+        yield processes
+        processes.wait_for_all()  # a process that leaves early closes connections the others still use
     finally:
         if fresh:
             distributed.destroy_process_group()
