@@ -186,6 +186,7 @@ def test_two_processes_train_as_one(tmp_path):
         textwrap.dedent(
             """
             import sys
+            import time
             from pathlib import Path
             from hybonet.training import LoopSettings, Trainer
             from tests.training.toy import ToyTask
