@@ -5,17 +5,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hybonet.geometry import Lorentz
+    from hybonet.tasks.kg_answers import KGModel
 
 __version__ = "0.1.0"
-__all__ = ["Lorentz", "__version__"]
+__all__ = ["KGModel", "Lorentz", "__version__"]
 
+_CLASSES = {"KGModel": "hybonet.tasks.kg_answers", "Lorentz": "hybonet.geometry"}
 _SUBMODULES = ("data", "geometry", "metrics", "models", "nn", "optim", "recipes", "tasks", "testing", "training")
 
 
 def __getattr__(name: str) -> object:
     """Import torch with the first use of something that needs it: the command line answers ``--help`` without it."""
-    if name == "Lorentz":
-        return import_module("hybonet.geometry").Lorentz
+    if name in _CLASSES:
+        return getattr(import_module(_CLASSES[name]), name)
     if name in _SUBMODULES:
         return import_module(f"hybonet.{name}")
     raise AttributeError(f"module 'hybonet' has no attribute {name!r}")

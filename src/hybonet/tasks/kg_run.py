@@ -1,6 +1,6 @@
 """A knowledge-graph run on disk: everything that predictions need, movable to another machine.
 
-Files: ``settings.json``; ``graph.safetensors`` (the triples) and ``entities.tsv``, ``relations.tsv`` (label, name,
+Files: ``config.json``; ``graph.safetensors`` (the triples) and ``entities.tsv``, ``relations.tsv`` (label, name,
 description); ``model.safetensors``; ``checkpoint.safetensors`` and ``history.jsonl`` of the training; ``record.json``.
 """
 
@@ -22,8 +22,8 @@ from hybonet.tasks.provenance import provenance
 from hybonet.training import FitResult, Reporter, Trainer
 from hybonet.training.checkpoint import write_atomically
 
-SETTINGS, GRAPH, ENTITIES, RELATIONS, RECORD = (
-    "settings.json",
+CONFIG, GRAPH, ENTITIES, RELATIONS, RECORD = (
+    "config.json",
     "graph.safetensors",
     "entities.tsv",
     "relations.tsv",
@@ -44,7 +44,7 @@ def start_run(folder: Path, settings: KnowledgeGraphSettings, data: TripleData, 
         _write_vocabulary(folder / name, vocabulary)
     graph = {"source": data.source, "sha256": dict(data.sha256), "notes": data.notes, "warnings": data.warnings}
     content = {"task": "kg", **about, "settings": settings.model_dump(), "graph": graph}
-    write_json(folder / SETTINGS, content)
+    write_json(folder / CONFIG, content)
 
 
 def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter: Reporter | None = None) -> FitResult:
@@ -71,7 +71,7 @@ def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter:
 
 def read_settings(folder: Path) -> KnowledgeGraphSettings:
     """The settings of a run."""
-    return KnowledgeGraphSettings(**_read_json(folder, SETTINGS)["settings"])
+    return KnowledgeGraphSettings(**_read_json(folder, CONFIG)["settings"])
 
 
 def read_record(folder: Path) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def read_record(folder: Path) -> dict[str, Any]:
 
 def read_graph(folder: Path) -> TripleData:
     """The graph of a run, splits and names included."""
-    about = _read_json(folder, SETTINGS)["graph"]
+    about = _read_json(folder, CONFIG)["graph"]
     tensors = _read_tensors(folder / GRAPH)
     try:
         return TripleData(
