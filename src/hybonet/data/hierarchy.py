@@ -124,6 +124,35 @@ class Hierarchy:
         """Nodes without a parent; shape (roots,)."""
         return torch.tensor([node for node, parents in enumerate(self.parents) if not parents])
 
+    def branches(self, count: int) -> tuple[Tensor, list[int]]:
+        """The hierarchy cut into about ``count`` large branches: each node's branch, -1 for none, and their top nodes.
+
+        The largest branch is split into those of its children until there are enough; what is above the cuts belongs
+        to none, and neither do branches too small for the first ``count``.
+
+        Example:
+            >>> family = Hierarchy.from_edges([("dog", "beast"), ("cat", "beast"), ("pug", "dog"), ("elm", "tree")])
+            >>> branch, tops = family.branches(2)
+            >>> [family.names[node] for node in tops], branch.tolist()
+            (['beast', 'tree'], [0, 0, 0, 1, 0, 1])
+        """
+        children: list[list[int]] = [[] for _ in self.names]
+        for node, parents in enumerate(self.parents):
+            if parents:
+                children[parents[0]].append(node)
+        size = (self.is_ancestor.sum(0) + 1).tolist()
+        tops = self.roots.tolist()
+        while len(tops) < count and any(children[node] for node in tops):
+            largest = max((node for node in tops if children[node]), key=lambda node: size[node])
+            tops.remove(largest)
+            tops.extend(children[largest])
+        tops = sorted(tops, key=lambda node: -size[node])[:count]
+        branch = torch.full((len(self),), -1)
+        for number, node in reversed(list(enumerate(tops))):
+            branch[self.is_ancestor[:, node]] = number
+            branch[node] = number
+        return branch, tops
+
     def find(self, word: str) -> int | None:
         """Number of the node with this name, or else of the first whose :func:`display_name` it is.
 

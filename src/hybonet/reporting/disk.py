@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,12 +20,23 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _COLOURS = "viridis_r"
-_INK, _PALE, _GROUND = "#222222", "#b8bcc4", "#f6f7f9"
+_INK, _PALE, _GROUND, _NEW = "#222222", "#b8bcc4", "#f6f7f9", "#e4572e"
 _LIMIT = 1.17  # of the axes, in units of the disk: room for the labels outside the rim
 _LABELS, _LABELS_OF_DETAIL = 60, 30
 _GAPS = (3, 7, 12, 19, 27, 37)  # between a node and its label, in points: tried in turn
 _LARGE_SHARE = 0.05  # of all nodes: branches from this size on have their labels in bold
 _DETAIL_SHARE = 0.2  # of all nodes: larger branches need no disk of their own
+
+
+@dataclass(frozen=True)
+class _Tree:
+    """What every disk of the picture shows."""
+
+    points: Tensor
+    hierarchy: Hierarchy
+    manifold: Lorentz
+    shown: list[str]
+    new_edges: Tensor | None
 
 
 @dataclass(frozen=True)
@@ -53,7 +65,16 @@ def require_matplotlib() -> None:
 
 
 def draw_disk(
-    points: Tensor, hierarchy: Hierarchy, manifold: Lorentz, path: Path, *, title: str, dpi: int = 150
+    points: Tensor,
+    hierarchy: Hierarchy,
+    manifold: Lorentz,
+    path: Path,
+    *,
+    title: str,
+    note: str = "",
+    shown: Sequence[str] | None = None,
+    new_edges: Tensor | None = None,
+    dpi: int = 150,
 ) -> None:
     """Draw an embedded hierarchy to a PNG file.
 
@@ -65,6 +86,9 @@ def draw_disk(
     Args:
         points: row i is the point of the hierarchy's node i; shape (nodes, d).
         path: the file to write.
+        note: a line under the title: how the points came about.
+        shown: what people call the nodes, if not by the hierarchy's names.
+        new_edges: which edges stand out as a model's own, not from data; shape (edges,).
 
     Example:
         >>> import tempfile
@@ -85,12 +109,22 @@ def draw_disk(
     figure = Figure(figsize=(14, 9.6), dpi=dpi, facecolor="white")
     canvas = FigureCanvasAgg(figure)  # measures text without a screen
     grid = figure.add_gridspec(
-        2, 2, width_ratios=(1.9, 1), left=0.005, right=0.995, top=0.915, bottom=0.02, wspace=0.01, hspace=0.09
+        2,
+        2,
+        width_ratios=(1.9, 1),
+        left=0.005,
+        right=0.995,
+        top=0.885 if note else 0.915,
+        bottom=0.02,
+        wspace=0.01,
+        hspace=0.09,
     )
+    tree = _Tree(points, hierarchy, manifold, list(shown or map(display_name, hierarchy.names)), new_edges)
     dots: Any = None
-    for place, panel in zip((grid[:, 0], grid[0, 1], grid[1, 1]), _panels(points, hierarchy, manifold), strict=False):
-        dots = _draw_panel(figure.add_subplot(place), canvas.get_renderer(), points, hierarchy, manifold, panel)
-    figure.suptitle(title, fontsize=15.5, color=_INK, y=0.978)
+    for place, panel in zip((grid[:, 0], grid[0, 1], grid[1, 1]), _panels(tree), strict=False):
+        dots = _draw_panel(figure.add_subplot(place), canvas.get_renderer(), tree, panel)
+    figure.suptitle(title, fontsize=15.5, color=_INK, y=0.99 if note else 0.978)
+    figure.text(0.5, 0.963, note, fontsize=10, color=_INK, ha="center", va="top", linespacing=1.4)
     bar = figure.colorbar(dots, cax=figure.add_axes((0.02, 0.065, 0.13, 0.014)), orientation="horizontal")
     bar.locator = MaxNLocator(integer=True)
     bar.update_ticks()
@@ -99,12 +133,11 @@ def draw_disk(
     figure.savefig(path)
 
 
-def _panels(points: Tensor, hierarchy: Hierarchy, manifold: Lorentz) -> list[_Panel]:
+def _panels(tree: _Tree) -> list[_Panel]:
+    hierarchy, points, manifold = tree.hierarchy, tree.points, tree.manifold
     roots = hierarchy.roots
     root = manifold.centroid(points[roots])
-    root_name = (
-        display_name(hierarchy.names[int(roots[0])]) if len(roots) == 1 else f"the centroid of {len(roots)} roots"
-    )
+    root_name = tree.shown[int(roots[0])] if len(roots) == 1 else f"the centroid of {len(roots)} roots"
     size = hierarchy.is_ancestor.sum(0).tolist()
     panels = [_Panel(root, choose_labels(hierarchy, _LABELS), f"{root_name} in the middle", 9.5)]
     for node in _branches(hierarchy):
@@ -112,7 +145,7 @@ def _panels(points: Tensor, hierarchy: Hierarchy, manifold: Lorentz) -> list[_Pa
         below = hierarchy.is_ancestor[:, node].nonzero().flatten().tolist()
         below = sorted(below, key=lambda n: (-size[n], n))[:_LABELS_OF_DETAIL]
         centre = midpoint(root, points[node], manifold)
-        title = f"the same points, halfway from {root_name} to {display_name(hierarchy.names[node])}"
+        title = f"the same points, moved halfway to {tree.shown[node]}"
         panels.append(_Panel(centre, [node, *above, *below], title, 8))
     return panels
 
@@ -128,13 +161,12 @@ def _branches(hierarchy: Hierarchy) -> list[int]:
     return chosen[:2]
 
 
-def _draw_panel(
-    axes: Axes, renderer: Any, points: Tensor, hierarchy: Hierarchy, manifold: Lorentz, panel: _Panel
-) -> Any:
+def _draw_panel(axes: Axes, renderer: Any, tree: _Tree, panel: _Panel) -> Any:
     from matplotlib.collections import LineCollection
     from matplotlib.patches import Circle
 
-    flat = disk_view(points, panel.centre, manifold)
+    hierarchy = tree.hierarchy
+    flat = disk_view(tree.points, panel.centre, tree.manifold)
     depths = hierarchy.depths.double()
     colours: dict[str, Any] = {"cmap": _COLOURS, "clim": (0.0, max(1.0, float(depths.max())))}
     window = axes.get_window_extent(renderer)
@@ -148,25 +180,27 @@ def _draw_panel(
     axes.add_collection(
         LineCollection(list(arcs.numpy()), array=depths[child].numpy(), linewidths=0.6, alpha=0.55, **colours)
     )
+    if tree.new_edges is not None:
+        axes.add_collection(LineCollection(list(arcs[tree.new_edges].numpy()), linewidths=1.3, colors=_NEW, zorder=2))
     # A mark of fixed hyperbolic size shrinks by this factor towards the rim.
     shrink = 1 - flat.square().sum(-1)
     x, y = flat.T.numpy()
     dots = axes.scatter(x, y, s=(5 + 70 * shrink).numpy(), c=depths.numpy(), linewidths=0, zorder=3, **colours)
-    _write_labels(axes, renderer, flat, hierarchy, panel)
+    _write_labels(axes, renderer, flat, tree, panel)
     return dots
 
 
-def _write_labels(axes: Axes, renderer: Any, flat: Tensor, hierarchy: Hierarchy, panel: _Panel) -> None:
+def _write_labels(axes: Axes, renderer: Any, flat: Tensor, tree: _Tree, panel: _Panel) -> None:
     pixels = torch.from_numpy(axes.transData.transform(flat.numpy()))
     window = axes.get_window_extent(renderer)
     frame = Box(window.x0 + window.width / 2, window.y0 + window.height / 2, window.width, window.height)
     point = renderer.points_to_pixels(1.0)  # lengths in points keep the layout the same at every resolution
-    size = hierarchy.is_ancestor.sum(0)
+    size = tree.hierarchy.is_ancestor.sum(0)
     texts, anchors = [], []
     for node in panel.labels:
-        weight = "bold" if size[node] >= _LARGE_SHARE * len(hierarchy) else "normal"
+        weight = "bold" if size[node] >= _LARGE_SHARE * len(size) else "normal"
         text = axes.text(
-            0, 0, display_name(hierarchy.names[node]), fontsize=panel.font_size, weight=weight, color=_INK, ha="center",
+            0, 0, tree.shown[node], fontsize=panel.font_size, weight=weight, color=_INK, ha="center",
             va="center", zorder=5,
         )  # fmt: skip
         extent = text.get_window_extent(renderer)

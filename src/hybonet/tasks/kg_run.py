@@ -21,6 +21,7 @@ from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings, KnowledgeGraph
 from hybonet.tasks.provenance import provenance
 from hybonet.training import FitResult, Reporter, Trainer
 from hybonet.training.checkpoint import write_atomically
+from hybonet.training.loop import HISTORY
 
 CONFIG, GRAPH, ENTITIES, RELATIONS, RECORD = (
     "config.json",
@@ -77,6 +78,12 @@ def read_settings(folder: Path) -> KnowledgeGraphSettings:
 def read_record(folder: Path) -> dict[str, Any]:
     """The record of a finished run."""
     return _read_json(folder, RECORD)
+
+
+def read_history(folder: Path) -> list[dict[str, Any]]:
+    """The lines of a training so far, one an epoch."""
+    path = folder / HISTORY
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
 def read_graph(folder: Path) -> TripleData:
