@@ -55,6 +55,7 @@ def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter:
     result = Trainer(task, folder, resume_command=resume_command, reporter=reporter).fit(resume=resume)
     record: dict[str, Any] = {
         **task.describe(),
+        "recipe": _read_json(folder, CONFIG).get("recipe"),
         "settings": settings.model_dump(),
         "seed": settings.seed,
         "best_epoch": result.best_epoch,
