@@ -2,8 +2,8 @@
 
     python scripts/kill_trial.py --kills 50 --record docs/results/records/kill_trial.json
 
-Every training is `hybonet train kg` on the graph inside the package. A trial ends when a resumed training finishes; trials
-go on until there were enough kills. The record counts the kills by what had been saved, and says whether every
+Every training is `hybonet train kg` on the graph inside the package. A trial ends when a resumed training finishes;
+trials go on until there were enough kills. The record counts the kills by what had been saved, and says whether every
 finished model is the same file, byte for byte.
 """
 

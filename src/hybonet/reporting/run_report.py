@@ -65,7 +65,7 @@ def load_records(paths: Iterable[Path]) -> list[dict[str, Any]]:
         files = files or (sorted(path.glob("*.json")) if path.is_dir() else [])
         if not files:
             raise ValueError(
-                f"expected a finished run, a record file or a folder of them, got {str(path)!r}; a run that was stopped "
+                f"expected a finished run, a record file or a folder of them, got {str(path)!r}; a stopped run "
                 "has no record yet"
             )
         for file in files:
