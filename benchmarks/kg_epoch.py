@@ -1,0 +1,126 @@
+"""One epoch and one evaluation with the paper's recipes, against this machine's memory bandwidth and GEMM speed.
+
+    python -m benchmarks.kg_epoch --json benchmarks/results/kg_epoch.json
+
+An epoch is timed on some of its batches and scaled up. Its lower bound is the memory traffic that no implementation
+with a dense optimiser avoids: rows of candidates read once, their gradients read and written once, and for every
+entity coordinate the parameter, two moments and the gradient read and all but the gradient written. An evaluation's
+lower bound is its matrix products at the speed of one large GEMM.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.environment import environment
+from hybonet.data.catalog import load_graph
+from hybonet.optim import clip_grad_norm_
+from hybonet.recipes import recipe
+from hybonet.tasks.knowledge_graph import KnowledgeGraphTask, rank_split
+
+RECIPES = ("paper-wn18rr-32", "paper-fb15k237-32", "paper-wn18rr-500", "paper-fb15k237-500")
+FLOAT = 4
+
+
+def seconds_of(job: Callable[[], object], repeats: int, warmup: int = 1) -> float:
+    for _ in range(warmup):
+        job()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        job()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def bandwidth() -> float:
+    """Bytes a second of c = a + b over arrays far larger than the caches."""
+    a, b, c = (torch.zeros(1 << 25) for _ in range(3))
+    return 3 * FLOAT * len(a) / seconds_of(lambda: torch.add(a, b, out=c), 10, warmup=3)
+
+
+def gemm_speed() -> float:
+    """Floating-point operations a second of a large matrix product."""
+    a, b = torch.randn(2048, 2048), torch.randn(2048, 2048)
+    return 2 * 2048**3 / seconds_of(lambda: a @ b, 10, warmup=3)
+
+
+def step_bytes(entities: int, dim: int, batch: int, negatives: int) -> int:
+    rows = batch * (negatives + 2)
+    return FLOAT * dim * (3 * rows + 7 * entities)
+
+
+def measure(name: str, batches: int) -> dict[str, Any]:
+    chosen = recipe(name)
+    settings = chosen.settings
+    task = KnowledgeGraphTask(settings, load_graph(chosen.data or ""))
+    torch.manual_seed(0)
+    model = task.build_model()
+    optimizer = task.build_optimizer(model)
+
+    def step(batch: Any) -> None:
+        task.loss(model, batch).backward()
+        if settings.max_grad_norm is not None:
+            clip_grad_norm_(model.parameters(), settings.max_grad_norm)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+
+    source = iter(task.batches(0, 0))
+    model.train()
+    per_step = seconds_of(lambda: step(next(source)), batches, warmup=3)
+    model.eval()
+    per_evaluation = seconds_of(lambda: rank_split(model, task.data, "test"), 1)
+    traffic = step_bytes(task.data.num_entities, settings.dim, settings.batch_size, settings.negatives)
+    products = 2 * 2 * len(task.data.test) * task.data.num_entities * settings.dim
+    return {
+        "recipe": name,
+        "batches_an_epoch": task.batches_per_epoch(),
+        "step_seconds": per_step,
+        "epoch_seconds": per_step * task.batches_per_epoch(),
+        "step_bytes_at_least": traffic,
+        "test_evaluation_seconds": per_evaluation,
+        "evaluation_flops": products,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--only", choices=RECIPES, action="append")
+    parser.add_argument("--batches", type=int, default=15)
+    arguments = parser.parse_args()
+    start = time.perf_counter()
+    speed = {"bytes_a_second": bandwidth(), "gemm_flops": gemm_speed()}
+    rows = [measure(name, arguments.batches) for name in arguments.only or RECIPES]
+    for row in rows:
+        row["step_over_traffic_limit"] = row["step_seconds"] / (row["step_bytes_at_least"] / speed["bytes_a_second"])
+        limit = row["evaluation_flops"] / speed["gemm_flops"]
+        row["evaluation_over_gemm_limit"] = row["test_evaluation_seconds"] / limit
+    record = {**environment(), "seconds": round(time.perf_counter() - start, 1), **speed, "rows": rows}
+    table = Table(
+        "recipe", "epoch, s", "step, ms", "MB a step, at least", "× its limit", "evaluation, s", "× its limit",
+        title=f"memory {speed['bytes_a_second'] / 1e9:.1f} GB/s, GEMM {speed['gemm_flops'] / 1e9:.0f} GFLOP/s",
+    )  # fmt: skip
+    for row in rows:
+        figures = (
+            row["epoch_seconds"], 1e3 * row["step_seconds"], row["step_bytes_at_least"] / 1e6,
+            row["step_over_traffic_limit"], row["test_evaluation_seconds"], row["evaluation_over_gemm_limit"],
+        )  # fmt: skip
+        table.add_row(row["recipe"], *(f"{figure:.1f}" for figure in figures))
+    Console(width=120).print(table)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

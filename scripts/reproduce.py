@@ -1,0 +1,82 @@
+"""Run the experiments behind the results pages, and store the record of each as soon as it exists.
+
+    python scripts/reproduce.py --list
+    python scripts/reproduce.py umls nations
+    python scripts/results_page.py
+
+An experiment is a training by `hybonet train kg` for each of its seeds. What has a record is not run again; what was
+interrupted goes on from its checkpoint.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+RECORDS = ROOT / "docs/results/records/kg"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Trainings that differ in the seed."""
+
+    data: str
+    recipe: str = "default"
+    seeds: int = 1
+    changes: tuple[str, ...] = ()
+    about: str = ""
+
+
+EXPERIMENTS = {
+    "umls": Experiment("UMLS", seeds=5, about="a minute in all"),
+    "nations": Experiment("Nations", seeds=5, about="seconds"),
+    "wordnet": Experiment("wordnet", seeds=3, about="the graph inside the package; five minutes in all"),
+}
+
+
+def train(name: str, seed: int, runs: Path, threads: int) -> None:
+    """One training, or the rest of one."""
+    experiment, target = EXPERIMENTS[name], RECORDS / f"{name}-seed{seed}.json"
+    if target.exists():
+        print(f"{target.name}: there already")
+        return
+    out = runs / f"{name}-seed{seed}"
+    command = [sys.executable, "-m", "hybonet.cli", "train", "kg", "--out", str(out), "--threads", str(threads)]
+    if (out / "config.json").exists():
+        command.append("--resume")
+    else:
+        command += ["--data", experiment.data, "--recipe", experiment.recipe]
+        for change in (*experiment.changes, f"seed={seed}"):
+            command += ["--set", change]
+    subprocess.run(command, check=True)
+    RECORDS.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(out / "record.json", target)
+    print(f"stored {target.relative_to(ROOT)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", choices=[[], *EXPERIMENTS], help="experiments; all by default")
+    parser.add_argument("--runs", type=Path, default=ROOT / "runs/reproduce", help="where the trainings lie")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--list", action="store_true", help="name the experiments and leave")
+    arguments = parser.parse_args()
+    for name in arguments.names or EXPERIMENTS:
+        experiment = EXPERIMENTS[name]
+        if arguments.list:
+            stored = len(list(RECORDS.glob(f"{name}-seed*.json")))
+            print(
+                f"{name}: {experiment.data}, {experiment.recipe}, {stored}/{experiment.seeds} stored; {experiment.about}"
+            )
+            continue
+        for seed in range(experiment.seeds):
+            train(name, seed, arguments.runs, arguments.threads)
+
+
+if __name__ == "__main__":
+    main()
