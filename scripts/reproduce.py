@@ -61,18 +61,19 @@ def train(name: str, seed: int, runs: Path, threads: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", choices=[[], *EXPERIMENTS], help="experiments; all by default")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="experiments; all by default")
     parser.add_argument("--runs", type=Path, default=ROOT / "runs/reproduce", help="where the trainings lie")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--list", action="store_true", help="name the experiments and leave")
     arguments = parser.parse_args()
+    if unknown := set(arguments.names) - set(EXPERIMENTS):
+        parser.error(f"unknown experiment {unknown.pop()!r}; known: {', '.join(EXPERIMENTS)}")
     for name in arguments.names or EXPERIMENTS:
         experiment = EXPERIMENTS[name]
         if arguments.list:
             stored = len(list(RECORDS.glob(f"{name}-seed*.json")))
-            print(
-                f"{name}: {experiment.data}, {experiment.recipe}, {stored}/{experiment.seeds} stored; {experiment.about}"
-            )
+            progress = f"{stored}/{experiment.seeds} stored"
+            print(f"{name}: {experiment.data}, {experiment.recipe}, {progress}; {experiment.about}")
             continue
         for seed in range(experiment.seeds):
             train(name, seed, arguments.runs, arguments.threads)

@@ -1,0 +1,108 @@
+"""TransE and RotatE: a relation moves the head, and the tail should be where it arrives."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from hybonet.models.triple_model import TripleModel
+
+#: Entries of the difference between questions and candidates held at once when no matrix product gives the distance.
+_AT_ONCE = 1 << 24
+
+
+class TransE(TripleModel):
+    r"""Bordes et al. (2013): :math:`s = \gamma - \lVert h + r - t \rVert_1`.
+
+    Args:
+        num_entities, num_relations: without reciprocals.
+        dim: numbers an entity.
+        margin: γ.
+        norm: 1 or 2, of the distance.
+        dropout: on the question.
+
+    Example:
+        >>> import torch
+        >>> TransE(10, 2, 8)(torch.tensor([1, 2]), torch.tensor([0, 3])).shape
+        torch.Size([2, 10])
+    """
+
+    def __init__(
+        self,
+        num_entities: int,
+        num_relations: int,
+        dim: int,
+        *,
+        margin: float = 9.0,
+        norm: int = 1,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.num_entities, self.num_relations = num_entities, num_relations
+        self.margin, self.norm = margin, norm
+        self.entities = nn.Embedding(num_entities, dim)
+        self.relations = nn.Embedding(2 * num_relations, dim)
+        self.dropout = nn.Dropout(dropout)
+        for table in (self.entities, self.relations):
+            nn.init.xavier_uniform_(table.weight)
+
+    def points(self, entities: Tensor | None = None) -> Tensor:
+        return self.entities.weight if entities is None else self.entities(entities)
+
+    def question(self, heads: Tensor, relations: Tensor) -> Tensor:
+        return self.dropout(self.entities(heads) + self.relations(relations))
+
+    def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
+        if candidates.dim() == 2:
+            return self.margin - torch.cdist(question, candidates, p=self.norm)
+        return self.margin - (question[:, None] - candidates).norm(p=self.norm, dim=-1)
+
+
+class RotatE(TripleModel):
+    r"""Sun et al. (2019): :math:`s = \gamma - \lVert h \circ e^{i\theta_r} - t \rVert`, the sum of complex moduli.
+
+    Args:
+        num_entities, num_relations: without reciprocals.
+        dim: real numbers an entity, two for each complex one.
+        margin: γ.
+        dropout: on the question.
+
+    Example:
+        >>> import torch
+        >>> RotatE(10, 2, 8)(torch.tensor([1, 2]), torch.tensor([0, 3])).shape
+        torch.Size([2, 10])
+    """
+
+    def __init__(
+        self, num_entities: int, num_relations: int, dim: int, *, margin: float = 9.0, dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        if dim % 2:
+            raise ValueError(f"expected an even dim, two numbers for each complex one, got {dim}; use {dim + 1}")
+        self.num_entities, self.num_relations = num_entities, num_relations
+        self.margin = margin
+        self.entities = nn.Embedding(num_entities, dim)  # all real parts, then all imaginary ones
+        self.angles = nn.Embedding(2 * num_relations, dim // 2)
+        self.dropout = nn.Dropout(dropout)
+        nn.init.xavier_uniform_(self.entities.weight)
+        nn.init.uniform_(self.angles.weight, -torch.pi, torch.pi)
+
+    def points(self, entities: Tensor | None = None) -> Tensor:
+        return self.entities.weight if entities is None else self.entities(entities)
+
+    def question(self, heads: Tensor, relations: Tensor) -> Tensor:
+        real, imaginary = self.entities(heads).chunk(2, dim=-1)
+        cos, sin = self.angles(relations).cos(), self.angles(relations).sin()
+        return self.dropout(torch.cat((real * cos - imaginary * sin, real * sin + imaginary * cos), dim=-1))
+
+    def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
+        if candidates.dim() == 3:
+            return self.margin - _moduli(question[:, None] - candidates)
+        rows = max(1, _AT_ONCE // candidates.numel())
+        return self.margin - torch.cat([_moduli(part[:, None] - candidates) for part in question.split(rows)])
+
+
+def _moduli(difference: Tensor) -> Tensor:
+    real, imaginary = difference.chunk(2, dim=-1)
+    # The bound keeps the gradient finite where head and tail coincide.
+    return (real.square() + imaginary.square()).clamp_min(1e-12).sqrt().sum(-1)

@@ -1,0 +1,94 @@
+"""What every scorer of triples has in common: a question made of head and relation, matched with candidate tails."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import torch
+from torch import Tensor, nn
+
+
+class TripleModel(nn.Module, ABC):
+    """Scores of triples; larger is more plausible.
+
+    A model turns head and relation into a question (:meth:`question`), and compares it with the points of candidate
+    tails (:meth:`match`). Everything else follows: scores of single triples, of candidates of their own for every
+    question, of one pool of candidates for all questions, and of all entities. Questions for heads are asked through
+    reciprocal relations: relation ``r + num_relations`` means r read backwards.
+
+    Shapes: ``heads (B,)``, ``relations (B,)``, ``tails (B,)`` or ``(B, N)`` ``->`` scores shaped as ``tails``; with
+    ``pool (P,)`` instead, ``(B, P)``; with neither, of all entities, ``(B, num_entities)``.
+    """
+
+    num_entities: int
+    num_relations: int
+
+    @abstractmethod
+    def points(self, entities: Tensor | None = None) -> Tensor:
+        """Points of entities as candidates, ``(…,) -> (…, width)``; of all of them by default."""
+
+    @abstractmethod
+    def question(self, heads: Tensor, relations: Tensor) -> Tensor:
+        """What is compared with candidates, ``(B,), (B,) -> (B, width)``."""
+
+    @abstractmethod
+    def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
+        """Scores without biases, ``(B, q), (B,), (C, width) or (B, C, width) -> (B, C)``."""
+
+    def bias(self, heads: Tensor, tails: Tensor | None) -> tuple[Tensor | float, Tensor | float]:
+        """What heads and tails add to a score whatever the question; nothing by default."""
+        return 0.0, 0.0
+
+    def forward(
+        self, heads: Tensor, relations: Tensor, tails: Tensor | None = None, *, pool: Tensor | None = None
+    ) -> Tensor:
+        if tails is not None and pool is not None:
+            raise ValueError("expected candidates for each question (tails) or for all (pool), got both; give one")
+        many = tails[:, None] if tails is not None and tails.dim() == 1 else tails
+        chosen = pool if many is None else many
+        of_heads, of_tails = self.bias(heads, chosen)
+        scores = self.match(self.question(heads, relations), relations, self.points(chosen)) + of_tails
+        scores = scores + (of_heads[:, None] if isinstance(of_heads, Tensor) else of_heads)
+        return scores[:, 0] if tails is not None and tails.dim() == 1 else scores
+
+
+class BiasedTripleModel(TripleModel):
+    """A model with a number for every entity as head and as tail: how often it is the answer at all."""
+
+    def __init__(self, num_entities: int) -> None:
+        super().__init__()
+        self.head_bias = nn.Parameter(torch.zeros(num_entities))
+        self.tail_bias = nn.Parameter(torch.zeros(num_entities))
+
+    def bias(self, heads: Tensor, tails: Tensor | None) -> tuple[Tensor, Tensor]:
+        return self.head_bias[heads], self.tail_bias if tails is None else self.tail_bias[tails]
+
+
+def inner(question: Tensor, candidates: Tensor) -> Tensor:
+    """Inner products: one matrix product for shared candidates, a batched one for candidates of each question's own.
+
+    Example:
+        >>> import torch
+        >>> inner(torch.ones(2, 3), torch.ones(5, 3)).shape, inner(torch.ones(2, 3), torch.ones(2, 4, 3)).shape
+        (torch.Size([2, 5]), torch.Size([2, 4]))
+    """
+    if candidates.dim() == 2:
+        return question @ candidates.T
+    return torch.bmm(candidates, question.unsqueeze(-1)).squeeze(-1)
+
+
+def squared_norms(candidates: Tensor) -> Tensor:
+    """Squared lengths, ``(C, k) -> (C,)`` or ``(B, C, k) -> (B, C)``: ready to be added to inner products."""
+    return candidates.square().sum(-1)
+
+
+def squared_distance(question: Tensor, candidates: Tensor) -> Tensor:
+    """Squared Euclidean distances through inner products, never below zero.
+
+    Example:
+        >>> import torch
+        >>> squared_distance(torch.tensor([[3.0, 0.0]]), torch.tensor([[0.0, 4.0], [3.0, 0.0]]))
+        tensor([[25.,  0.]])
+    """
+    of_question = question.square().sum(-1, keepdim=True)
+    return (of_question + squared_norms(candidates) - 2 * inner(question, candidates)).clamp_min(0)
