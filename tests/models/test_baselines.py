@@ -82,7 +82,7 @@ def test_relation_balls_are_their_formulas(name):
         model.curvature.uniform_(-1, 1)
     scores = model(heads, relations)
     for row, (h, r) in enumerate(zip(heads.tolist(), relations.tolist(), strict=True)):
-        c = float(model.c(torch.tensor([r])))
+        c = model.c(torch.tensor([r])).item()
         turn = torch.block_diag(
             *(
                 torch.stack((torch.stack((a.cos(), -a.sin())), torch.stack((a.sin(), a.cos()))))
@@ -123,7 +123,8 @@ def pykeen_scores(name, model, heads, relations):
     if name == "DistMult":
         return interactions.DistMultInteraction()(h, model.relations.weight[relations][:, None], t)
     if name == "MuRE":
-        parts = (model.shift.weight[relations][:, None], model.stretch.weight[relations][:, None])
+        # PyKEEN adds the shift to the head where the paper adds it to the tail.
+        parts = (-model.shift.weight[relations][:, None], model.stretch.weight[relations][:, None])
         biases = model.head_bias[heads][:, None], model.tail_bias[None]
         return interactions.MuREInteraction(p=2, power_norm=True)((h, biases[0]), parts, (t, biases[1]))
     complex_h, complex_t = (torch.complex(*x.chunk(2, dim=-1)) for x in (h, t))

@@ -53,6 +53,33 @@ class KnownAnswers:
         return rows, self._answers[begin[rows] + within]
 
 
+class KnownTriples:
+    """Whether triples are among given ones, many at a time.
+
+    Example:
+        >>> import torch
+        >>> known = KnownTriples(torch.tensor([[0, 0, 1], [3, 0, 1]]), num_entities=4, num_relations=1)
+        >>> known.contain(torch.tensor([[0], [3]]), torch.tensor([[0], [0]]), torch.tensor([[0, 1], [1, 2]]))
+        tensor([[False,  True],
+                [ True, False]])
+    """
+
+    def __init__(self, triples: Tensor, num_entities: int, num_relations: int) -> None:
+        self.num_entities, self.num_relations = num_entities, num_relations
+        self._keys = self._key(*triples.long().unbind(1)).unique()
+
+    def _key(self, heads: Tensor, relations: Tensor, tails: Tensor) -> Tensor:
+        return (heads * self.num_relations + relations) * self.num_entities + tails
+
+    def contain(self, heads: Tensor, relations: Tensor, tails: Tensor) -> Tensor:
+        """Element by element, shapes broadcast."""
+        key = self._key(heads, relations, tails)
+        if not len(self._keys):
+            return torch.zeros_like(key, dtype=torch.bool)
+        place = torch.searchsorted(self._keys, key).clamp_max(len(self._keys) - 1)
+        return self._keys[place] == key
+
+
 @dataclass(frozen=True)
 class Ranks:
     """Ranks of the true answers (1 is best) and how many candidates each was ranked among."""

@@ -1,0 +1,105 @@
+"""Losses of knowledge-graph training: the score of the truth against those of candidates."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+Loss = Literal["bce", "softmax", "self_adversarial"]
+
+
+def binary_loss(truth: Tensor, others: Tensor, *, smoothing: float = 0.0) -> Tensor:
+    """Binary cross-entropy a question, the mean over the truth and its candidates; ``(B,), (B, C) -> (B,)``.
+
+    Candidates at minus infinity are left out.
+
+    Example:
+        >>> import torch
+        >>> binary_loss(torch.tensor([0.0]), torch.tensor([[0.0, -torch.inf]]))
+        tensor([0.6931])
+    """
+    counted = others > -torch.inf
+    # softplus(-s) is -log σ(s); a label of 1 - ε moves ε of the weight to the other side.
+    positive = F.softplus(-truth) + smoothing * truth
+    negative = torch.where(counted, F.softplus(others) - smoothing * others.clamp_min(-100), 0.0)
+    return (positive + negative.sum(1)) / (1 + counted.sum(1))
+
+
+def softmax_loss(truth: Tensor, others: Tensor, *, smoothing: float = 0.0, total: int | None = None) -> Tensor:
+    """Cross-entropy a question of choosing the truth among its candidates; ``(B,), (B, C) -> (B,)``.
+
+    ``total`` is given when the candidates are a sample of so many: each then stands for several in the normaliser,
+    which makes the loss an estimate of the one against all. Smoothing spreads that share of the target evenly over all.
+
+    Example:
+        >>> import torch
+        >>> softmax_loss(torch.tensor([0.0]), torch.zeros(1, 3))
+        tensor([1.3863])
+    """
+    counted = others > -torch.inf
+    number = counted.sum(1)
+    weight = torch.zeros_like(truth) if total is None else ((total - 1) / number.clamp_min(1)).log()
+    normaliser = torch.logsumexp(torch.cat((truth[:, None], others + weight[:, None]), dim=1), dim=1)
+    loss = normaliser - truth
+    if smoothing:
+        mean = torch.where(counted, others, 0.0).sum(1) / number.clamp_min(1)
+        loss = loss + smoothing * (truth - mean)
+    return loss
+
+
+def self_adversarial_loss(truth: Tensor, others: Tensor, *, temperature: float = 1.0) -> Tensor:
+    r"""Sun et al. (2019): :math:`-\log σ(s) - \sum_i p_i \log σ(-s_i)`, harder candidates weighing more.
+
+    Example:
+        >>> import torch
+        >>> self_adversarial_loss(torch.tensor([0.0]), torch.zeros(1, 4))
+        tensor([0.6931])
+    """
+    weight = torch.softmax(temperature * others.detach(), dim=1)
+    negative = torch.where(others > -torch.inf, F.softplus(others), 0.0)
+    return (F.softplus(-truth) + (weight * negative).sum(1)) / 2
+
+
+def triple_loss(
+    kind: Loss,
+    truth: Tensor,
+    others: Tensor,
+    *,
+    smoothing: float = 0.0,
+    temperature: float = 1.0,
+    total: int | None = None,
+) -> Tensor:
+    """The loss of that name, a number a question."""
+    match kind:
+        case "bce":
+            return binary_loss(truth, others, smoothing=smoothing)
+        case "softmax":
+            return softmax_loss(truth, others, smoothing=smoothing, total=total)
+        case "self_adversarial":
+            return self_adversarial_loss(truth, others, temperature=temperature)
+
+
+def all_entities_loss(
+    kind: Loss, scores: Tensor, truth: Tensor, *, smoothing: float = 0.0, temperature: float = 1.0
+) -> Tensor:
+    """The loss against all entities, ``scores (B, N)``, ``truth (B,)`` their places of the true ones."""
+    if kind == "softmax":  # torch's own kernel holds fewer copies of the large matrix
+        return F.cross_entropy(scores, truth, label_smoothing=smoothing, reduction="none")
+    place = truth[:, None]
+    others = scores.scatter(1, place, -torch.inf)
+    return triple_loss(kind, scores.gather(1, place)[:, 0], others, smoothing=smoothing, temperature=temperature)
+
+
+def regularisation(points: list[Tensor], power: int) -> Tensor:
+    """Mean over rows of the sum of ``|x|^power``: 2 pulls all coordinates inwards, 3 the large ones most (N3).
+
+    Example:
+        >>> import torch
+        >>> regularisation([torch.tensor([[1.0, -2.0]])], 3)
+        tensor(9.)
+    """
+    terms = [x.abs().pow(power).sum(-1).mean() for x in points]
+    return torch.stack(terms).sum()
