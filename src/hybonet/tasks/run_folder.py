@@ -1,12 +1,8 @@
-"""A run on disk: written whole or not at all, and read back complete enough to measure and draw it again.
+"""A run on disk, whatever its task: a folder that appears whole or not at all, and its files with clear errors.
 
-Files of a run:
-
-- ``model.safetensors``: the embedding table, ``weight (nodes, dim)``;
-- ``config.json``: the settings of the training;
-- ``labels.tsv``: the name of every row of the table; ``edges.tsv``: the hierarchy's direct edges;
-- ``metrics.json``: the measures with everything that they depend on;
-- ``disk.png``: the picture, if one was asked for.
+``config.json`` names the task and holds the settings; a folder is a run if it has one. The training adds
+``checkpoint.safetensors``, ``model.safetensors`` (the best) and ``history.jsonl``, and at its end ``record.json``. What
+else there is belongs to the task.
 """
 
 from __future__ import annotations
@@ -14,43 +10,43 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from safetensors.torch import load_file, save
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor, nn
 
-from hybonet.data import Hierarchy, load_hierarchy
-from hybonet.geometry import Lorentz
-from hybonet.metrics.reconstruction import PROTOCOL
-from hybonet.nn import LorentzEmbedding
-from hybonet.tasks.hierarchy_embedding import HierarchyEmbeddingConfig, TrainedHierarchy
 from hybonet.tasks.provenance import provenance
+from hybonet.training import FitResult, Task
+from hybonet.training.checkpoint import write_atomically
+from hybonet.training.loop import BEST
 
-PICTURE = "disk.png"
-_MODEL, _CONFIG, _LABELS, _EDGES, _METRICS = (
-    "model.safetensors",
-    "config.json",
-    "labels.tsv",
-    "edges.tsv",
-    "metrics.json",
-)
-_FILES = {_MODEL, _CONFIG, _LABELS, _EDGES, _METRICS, PICTURE}
+CONFIG, RECORD = "config.json", "record.json"
+#: Kinds of file a run consists of; a folder with anything else is never replaced.
+_SUFFIXES = {".json", ".jsonl", ".tsv", ".safetensors", ".png", ".svg", ".html", ".partial"}
+_Model = TypeVar("_Model", bound=nn.Module)
 
 
-@dataclass(frozen=True)
-class Run:
-    """A run as read from disk."""
-
-    config: HierarchyEmbeddingConfig
-    hierarchy: Hierarchy
-    table: LorentzEmbedding
-    record: dict[str, Any]
+# -- making a run -----------------------------------------------------------------------------------------------------
 
 
-def check_target(out: Path, *, overwrite: bool) -> None:
+def holds_run(folder: Path) -> bool:
+    """Whether a folder is a run.
+
+    Example:
+        >>> holds_run(Path("no/such/folder"))
+        False
+    """
+    try:
+        return "task" in json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def check_target(out: Path, *, overwrite: bool = False) -> None:
     """Raise a ``ValueError`` unless a run may be written to ``out``; nothing but an earlier run is ever replaced.
 
     Example:
@@ -62,17 +58,18 @@ def check_target(out: Path, *, overwrite: bool) -> None:
         return
     if not out.is_dir():
         raise ValueError(f"expected a folder for the run, got the file {str(out)!r}; choose another --out")
-    present = {entry.name for entry in out.iterdir()}
+    present = [entry for entry in sorted(out.iterdir()) if entry not in _unfinished(out)]
     if not present:
         return
-    foreign = sorted(present - _FILES)
-    if foreign:
-        raise ValueError(
-            f"expected an empty folder or an earlier run, but {str(out)!r} holds {foreign[0]!r}; choose another --out"
-        )
     if not overwrite:
         raise ValueError(
-            f"expected an empty folder, but {str(out)!r} holds an earlier run; add --overwrite to replace it, or "
+            f"expected a new or empty folder, but {str(out)!r} holds files; go on with --resume if it is a run, or "
+            "choose another --out"
+        )
+    foreign = [entry for entry in present if entry.is_dir() or entry.suffix not in _SUFFIXES]
+    if foreign or not holds_run(out):
+        raise ValueError(
+            f"expected an empty folder or an earlier run, but {str(out)!r} holds {(foreign or present)[0].name!r}; "
             "choose another --out"
         )
 
@@ -89,15 +86,17 @@ def new_run(out: Path, *, overwrite: bool = False) -> Iterator[Path]:
         ...     [path.name for path in (Path(folder) / "runs" / "first").iterdir()]
         ['config.json']
     """
-    out = out.resolve()
-    check_target(out, overwrite=overwrite)
+    given, out = out, out.resolve()
+    check_target(given, overwrite=overwrite)
     missing = [folder for folder in (out.parent, *out.parent.parents) if not folder.exists()]
-    staging = out.parent / f".{out.name}.{os.getpid()}.partial"
+    beside = _can_be_exchanged(out)
+    name = f".{out.name}.{os.getpid()}.partial"
+    staging = (out.parent if beside else out) / name
     try:
         staging.mkdir(parents=True)
         yield staging
-        check_target(out, overwrite=overwrite)  # somebody may have written there in the meantime
-        _put_in_place(staging, out)
+        check_target(given, overwrite=overwrite)  # somebody may have written there in the meantime
+        (_exchange if beside else _move_up)(staging, out)
     except BaseException:  # an interrupt, too, must leave nothing behind
         shutil.rmtree(staging, ignore_errors=True)
         with suppress(OSError):  # a folder that is in use by now stays
@@ -106,7 +105,19 @@ def new_run(out: Path, *, overwrite: bool = False) -> Iterator[Path]:
         raise
 
 
-def _put_in_place(staging: Path, out: Path) -> None:
+def _unfinished(out: Path) -> list[Path]:
+    """Folders that a start killed half-way has left inside ``out``."""
+    return [entry for entry in out.glob(".*.partial") if entry.is_dir()]
+
+
+def _can_be_exchanged(out: Path) -> bool:
+    """Whether another folder can take the place of ``out``: not of a mounted volume, nor of the folder we stand in."""
+    if not out.exists():
+        return True
+    return not os.path.ismount(out) and not out.samefile(Path.cwd()) and os.access(out.parent, os.W_OK)
+
+
+def _exchange(staging: Path, out: Path) -> None:
     """Rename the finished folder; what it replaces (an empty folder or an earlier run) goes only after that."""
     if not out.exists():
         staging.rename(out)
@@ -121,96 +132,94 @@ def _put_in_place(staging: Path, out: Path) -> None:
     shutil.rmtree(retired)
 
 
-def write_run(
-    folder: Path, config: HierarchyEmbeddingConfig, hierarchy: Hierarchy, trained: TrainedHierarchy
-) -> dict[str, Any]:
-    """Write everything but the picture, and return the record that ``metrics.json`` holds.
-
-    Example:
-        >>> import tempfile
-        >>> from hybonet.tasks.hierarchy_embedding import train
-        >>> config, family = HierarchyEmbeddingConfig(epochs=1), Hierarchy.from_edges([("dog", "pet"), ("cat", "pet")])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     record = write_run(Path(folder), config, family, train(config, family))
-        ...     sorted(path.name for path in Path(folder).iterdir())
-        ['config.json', 'edges.tsv', 'labels.tsv', 'metrics.json', 'model.safetensors']
-    """
-    record = run_record(config, hierarchy, trained)
-    names = hierarchy.names
-    # Bytes of our own making: the library's save_file gives files that only their owner may read.
-    (folder / _MODEL).write_bytes(save({"weight": trained.table.weight.detach().contiguous()}))
-    _write_json(folder / _CONFIG, config.model_dump())
-    _write_lines(folder / _LABELS, names)
-    edges = [(names[child], names[parent]) for child, parent in hierarchy.edges.tolist()]
-    _write_lines(folder / _EDGES, ("\t".join(edge) for edge in [("child", "parent"), *edges]))
-    _write_json(folder / _METRICS, record)
-    return record
+def _move_up(staging: Path, out: Path) -> None:
+    """Put the finished files in place of the earlier ones, config.json last, since it makes the folder a run."""
+    for earlier in sorted(out.iterdir(), key=lambda entry: entry.name != CONFIG):
+        if earlier.is_file():
+            earlier.unlink()
+        elif earlier != staging:
+            shutil.rmtree(earlier)
+    for entry in sorted(staging.iterdir(), key=lambda entry: entry.name == CONFIG):
+        entry.rename(out / entry.name)
+    staging.rmdir()
 
 
-def run_record(config: HierarchyEmbeddingConfig, hierarchy: Hierarchy, trained: TrainedHierarchy) -> dict[str, Any]:
-    """The measures of a run with everything that they depend on, ready for JSON.
+# -- its files --------------------------------------------------------------------------------------------------------
 
-    Example:
-        >>> from hybonet.tasks.hierarchy_embedding import train
-        >>> config, family = HierarchyEmbeddingConfig(epochs=1), Hierarchy.from_edges([("dog", "pet"), ("cat", "pet")])
-        >>> run_record(config, family, train(config, family))["metrics"]
-        {'mean_rank': 1.0, 'mean_average_precision': 1.0}
-    """
-    return {
-        "task": "hierarchy_embedding",
-        "protocol": PROTOCOL,
-        "metrics": asdict(trained.final),
-        "metrics_at_start": asdict(trained.start),
-        "loss": trained.loss,
-        "seconds": round(trained.seconds, 3),
-        "seed": config.seed,
-        "dtype": str(trained.table.weight.dtype).removeprefix("torch."),
-        "config": config.model_dump(),
-        "data": {
-            "source": hierarchy.source,
-            "sha256": hierarchy.sha256,
-            "nodes": len(hierarchy),
-            "edges": len(hierarchy.edges),
-            "pairs": len(hierarchy.closure),
-        },
+
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON whole or not at all."""
+    text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    write_atomically(path, lambda target: Path(target).write_text(text, encoding="utf-8"))
+
+
+def read_json(folder: Path, name: str) -> dict[str, Any]:
+    """One of a run's JSON files; a ``ValueError`` says if it is missing or damaged."""
+    path = folder / name
+    if not path.is_file():
+        what = "a finished run" if name == RECORD else "a run"
+        raise ValueError(
+            f"expected {what} in {str(folder)!r}, but {name} is missing; give a folder made by hybonet train"
+        )
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: expected JSON, but {error}; restore the file or train again") from None
+    if not isinstance(value, dict):
+        raise ValueError(f"{path}: expected a JSON object, got {value!r:.40}; restore the file or train again")
+    return value
+
+
+def read_config(folder: Path, task: str) -> dict[str, Any]:
+    """The ``config.json`` of a run of this task; a ``ValueError`` says if the run is another's."""
+    config = read_json(folder, CONFIG)
+    if config.get("task") != task:
+        raise ValueError(
+            f"expected a run of hybonet train {task}, but {str(folder)!r} was made by hybonet train "
+            f"{config.get('task')}; give another folder"
+        )
+    return config
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """The record of a finished run."""
+    return read_json(folder, RECORD)
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """The tensors of a safetensors file; a ``ValueError`` says why they cannot be read."""
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise ValueError(f"{path}: expected a safetensors file, but {error}; restore it or train again") from None
+
+
+def load_best(folder: Path, model: _Model) -> _Model:
+    """Put the weights of a run's best model into a model built from the run's settings."""
+    path = folder / BEST
+    if not path.exists():
+        raise ValueError(
+            f"{folder} has no model yet: it was stopped before its first validation; go on with "
+            f"hybonet train {read_json(folder, CONFIG).get('task')} --out {folder} --resume"
+        )
+    try:
+        model.load_state_dict(read_tensors(path))
+    except RuntimeError as error:
+        raise ValueError(f"{path} does not fit the run's settings: {str(error).splitlines()[-1].strip()}") from None
+    return model.eval()
+
+
+def write_record(folder: Path, task: Task, result: FitResult, **measures: Any) -> None:
+    """Store the measures of a finished training with everything that they depend on."""
+    record = {
+        **task.describe(),
+        "settings": task.settings.model_dump(),
+        "seed": task.settings.seed,
+        "best_epoch": result.best_epoch,
+        "epochs": result.epochs,
+        "seconds": round(result.seconds, 2),
+        "parameters": sum(parameter.numel() for parameter in result.model.parameters()),
+        **measures,
         **provenance(),
     }
-
-
-def read_run(folder: Path) -> Run:
-    """Read a run back; a ``ValueError`` says which file is missing, or that table and labels do not fit.
-
-    Example:
-        >>> import tempfile
-        >>> from hybonet.tasks.hierarchy_embedding import train
-        >>> config, family = HierarchyEmbeddingConfig(epochs=1), Hierarchy.from_edges([("dog", "pet"), ("cat", "pet")])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     record = write_run(Path(folder), config, family, train(config, family))
-        ...     run = read_run(Path(folder))
-        >>> run.hierarchy.names, run.table.weight.shape
-        (('cat', 'dog', 'pet'), torch.Size([3, 3]))
-    """
-    missing = sorted(name for name in _FILES - {PICTURE} if not (folder / name).is_file())
-    if missing:
-        raise ValueError(
-            f"expected a run in {str(folder)!r}, but {missing[0]!r} is missing; give a folder written by hybonet demo"
-        )
-    config = HierarchyEmbeddingConfig(**json.loads((folder / _CONFIG).read_text(encoding="utf-8")))
-    hierarchy = load_hierarchy(folder / _EDGES)
-    labels = tuple((folder / _LABELS).read_text(encoding="utf-8").removesuffix("\n").split("\n"))
-    weight = load_file(folder / _MODEL)["weight"]
-    if labels != hierarchy.names or weight.shape != (len(labels), config.dim):
-        raise ValueError(
-            f"{folder}: expected a table of shape ({len(hierarchy)}, {config.dim}) with the names of {_EDGES}, got "
-            f"{tuple(weight.shape)} and {len(labels)} labels; the files come from different runs, so train again"
-        )
-    table = LorentzEmbedding.from_pretrained(weight, manifold=Lorentz(config.K))
-    return Run(config, hierarchy, table, json.loads((folder / _METRICS).read_text(encoding="utf-8")))
-
-
-def _write_json(path: Path, value: dict[str, Any]) -> None:
-    path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
-
-
-def _write_lines(path: Path, lines: Iterable[str]) -> None:
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+    write_json(folder / RECORD, record)
