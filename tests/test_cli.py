@@ -11,10 +11,12 @@ from typer.testing import CliRunner
 
 from hybonet import __version__
 from hybonet.cli import app
-from hybonet.tasks.hierarchy_embedding import HierarchyEmbeddingConfig
 
 runner = CliRunner(env={"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "160"})
-FILES = {"model.safetensors", "config.json", "labels.tsv", "edges.tsv", "metrics.json"}
+FILES = {
+    "checkpoint.safetensors", "config.json", "edges.tsv", "history.jsonl", "labels.tsv", "model.safetensors",
+    "record.json",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -24,19 +26,23 @@ def edges(tmp_path: Path) -> Path:
     return path
 
 
-def demo(*arguments: object) -> tuple[int, str, str]:
-    result = runner.invoke(app, ["demo", *map(str, arguments)])
+def call(*arguments: object) -> tuple[int, str, str]:
+    result = runner.invoke(app, [*map(str, arguments)])
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     return result.exit_code, result.stdout, result.stderr
 
 
-def test_demo_from_edges_to_picture(tmp_path: Path, edges: Path) -> None:
+def train(*arguments: object) -> tuple[int, str, str]:
+    return call("train", "hierarchy", *arguments)
+
+
+def test_from_edges_to_picture(tmp_path: Path, edges: Path) -> None:
     out = tmp_path / "run"
-    code, text, _ = demo("--hierarchy", edges, "--out", out, "--epochs", 60, "--seed", 3)
+    code, text, _ = train("--data", edges, "--out", out, "--set", "epochs=60", "--set", "seed=3")
     assert code == 0
     assert {path.name for path in out.iterdir()} == FILES | {"disk.png"}
-    record = json.loads((out / "metrics.json").read_text())
-    assert record["config"]["epochs"] == 60
+    record = json.loads((out / "record.json").read_text())
+    assert record["settings"]["epochs"] == 60
     assert record["seed"] == 3
     assert record["metrics"]["mean_rank"] == 1.0
     assert re.search(r"mean rank \(best 1\).*1\.00", text)
@@ -45,67 +51,90 @@ def test_demo_from_edges_to_picture(tmp_path: Path, edges: Path) -> None:
     assert str(out / "disk.png") in text
 
 
-def test_a_second_run_needs_overwrite(tmp_path: Path, edges: Path) -> None:
-    quick = ("--hierarchy", edges, "--out", tmp_path / "run", "--epochs", 2, "--no-plot")
-    assert demo(*quick)[0] == 0
-    assert {path.name for path in (tmp_path / "run").iterdir()} == FILES
-    before = (tmp_path / "run" / "metrics.json").read_text()
-    code, _, error = demo(*quick)
+def test_a_used_folder_is_refused_and_resume_of_a_finished_run_is_harmless(tmp_path: Path, edges: Path) -> None:
+    out = tmp_path / "run"
+    quick = ("--data", edges, "--out", out, "--set", "epochs=2", "--no-plot")
+    assert train(*quick)[0] == 0
+    assert {path.name for path in out.iterdir()} == FILES
+    before = (out / "model.safetensors").read_bytes()
+    code, _, error = train(*quick)
     assert code == 2
-    assert "--overwrite" in error
-    assert (tmp_path / "run" / "metrics.json").read_text() == before
-    assert demo(*quick, "--overwrite", "--dim", 5)[0] == 0
-    assert json.loads((tmp_path / "run" / "config.json").read_text())["dim"] == 5
+    assert "--resume" in error
+    assert train("--out", out, "--resume", "--no-plot")[0] == 0
+    assert (out / "model.safetensors").read_bytes() == before
+
+
+def test_a_run_belongs_to_its_task(tmp_path: Path, edges: Path) -> None:
+    out = tmp_path / "run"
+    assert train("--data", edges, "--out", out, "--set", "epochs=1", "--no-plot")[0] == 0
+    for command in (("train", "kg", "--out", out, "--resume"), ("evaluate", out), ("predict", out, "--head", "dog")):
+        code, _, error = call(*command)
+        assert code == 2
+        assert "made by hybonet train hierarchy" in error
+
+
+def test_the_demo_embeds_the_mammals_and_replaces_only_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[object, ...]] = []
+    monkeypatch.setattr("hybonet.cli.hierarchy.embed", lambda *given, overwrite: calls.append((*given, overwrite)))
+    assert call("demo", "--out", tmp_path / "run")[0] == 0
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "config.json").write_text('{"task": "hierarchy"}')
+    code, _, error = call("demo", "--out", tmp_path / "run")
+    assert code == 2
+    assert "add --overwrite" in error
+    assert call("demo", "--out", tmp_path / "run", "--overwrite")[0] == 0
+    assert [(each[1], each[-1]) for each in calls] == [("wordnet_mammals", False), ("wordnet_mammals", True)]
 
 
 @pytest.mark.parametrize(
     ("arguments", "fragments"),
     [
-        (["--hierarchy", "wordnet_mamals"], ["did you mean 'wordnet_mammals'?"]),
-        (["--hierarchy", "absent.csv"], ["'absent.csv'", "not there"]),
-        (["--dim", "2"], ["--dim", "greater than or equal to 3", "got 2", "hyperbolic plane"]),
-        (["--epochs", "0", "--seed", "-1"], ["--epochs", "--seed", "got -1"]),
-        (["--epochs", "many"], ["--epochs", "integer"]),
-        (["--epoch", "3"], ["--epoch", "--epochs"]),
+        (["--data", "wordnet_mamals"], ["did you mean 'wordnet_mammals'?"]),
+        (["--data", "absent.csv"], ["'absent.csv'", "not there"]),
+        (["--set", "dim=2"], ["setting dim", "greater than or equal to 3", "got '2'"]),
+        (["--set", "epochs=many"], ["setting epochs", "integer"]),
+        (["--set", "epoch=3"], ["did you mean 'epochs'"]),
+        (["--recipe", "default"], ["'default' is one for train kg", "choose one of hierarchy"]),
+        (["--resume", "--set", "dim=4"], ["nothing but --out"]),
+        (["--resume"], ["config.json is missing"]),
     ],
 )
 def test_errors_are_one_clean_line_and_leave_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], fragments: list[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, text, error = demo("--out", "runs/new", *arguments)
+    code, text, error = train("--out", "runs/new", *arguments)
     assert code == 2
     for fragment in fragments:
         assert fragment in error
     assert "Traceback" not in text + error
     assert list(tmp_path.iterdir()) == []
-    if error.startswith("error: "):
-        assert error.count("\n") == 1
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1
 
 
 def test_a_bad_edge_is_named_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "bad.tsv"
     path.write_text("a\tb\nb\tc\nc\ta\n")
-    code, _, error = demo("--hierarchy", path, "--out", tmp_path / "run")
+    code, _, error = train("--data", path, "--out", tmp_path / "run")
     assert code == 2
     assert "without cycles" in error
     path.write_text("a\tb\nc\n")
-    assert "bad.tsv, line 2" in demo("--hierarchy", path, "--out", tmp_path / "run")[2]
+    assert "bad.tsv, line 2" in train("--data", path, "--out", tmp_path / "run")[2]
     assert [entry.name for entry in tmp_path.iterdir()] == ["bad.tsv"]
 
 
 def test_an_unwritable_place_is_a_clean_error(edges: Path) -> None:
-    code, _, error = demo("--hierarchy", edges, "--out", edges / "below-a-file", "--epochs", 1)
+    code, _, error = train("--data", edges, "--out", edges / "below-a-file", "--set", "epochs=1")
     assert code == 2
     assert error.startswith("error: ")
 
 
-def test_help_shows_the_true_defaults() -> None:
-    text = runner.invoke(app, ["demo", "--help"]).stdout
-    for setting in ("epochs", "dim", "seed"):
-        default = HierarchyEmbeddingConfig.model_fields[setting].default
-        assert re.search(rf"--{setting}\b[^-]*\[default: \({default}\)\]", text), setting
-    assert "Examples" in text
+def test_recipes_name_their_task() -> None:
+    text = call("recipes", "list")[1]
+    assert re.search(r"│ hierarchy +│ hierarchy ", text)
+    assert re.search(r"│ default +│ kg ", text)
+    assert json.loads(call("recipes", "show", "hierarchy")[1])["dim"] == 3
 
 
 def test_version_and_bare_command() -> None:

@@ -5,6 +5,7 @@ import torch
 
 from hybonet.data.triples import TripleData
 from hybonet.recipes import recipe, recipes
+from hybonet.tasks.hierarchy_embedding import HierarchySettings
 from hybonet.tasks.knowledge_graph import KnowledgeGraphTask
 from hybonet.training import Trainer, override
 
@@ -16,13 +17,21 @@ def toy_graph() -> TripleData:
     return TripleData.from_labels(facts[:30], facts[30:35], facts[35:])
 
 
-@pytest.mark.parametrize("name", list(recipes()))
+@pytest.mark.parametrize("name", [each.name for each in recipes().values() if each.task == "kg"])
 def test_recipe_trains_two_epochs(name, tmp_path):
     settings = override(recipe(name).settings, ["epochs=2", "validate_every=1"])
     result = Trainer(KnowledgeGraphTask(settings, toy_graph()), tmp_path).fit()
     assert len(result.history) == 2
     assert all(parameter.isfinite().all() for parameter in result.model.parameters())
     assert result.history[1]["loss"] < result.history[0]["loss"]
+
+
+def test_a_recipe_is_for_its_task():
+    assert recipe("hierarchy", task="hierarchy").settings == HierarchySettings()
+    with pytest.raises(ValueError, match="for train kg, but 'hierarchy' is one for train hierarchy; choose one of def"):
+        recipe("hierarchy", task="kg")
+    with pytest.raises(ValueError, match="unknown recipe 'defualt'; known: hierarchy"):
+        recipe("defualt", task="hierarchy")
 
 
 def test_the_papers_settings():

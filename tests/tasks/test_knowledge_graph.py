@@ -8,7 +8,9 @@ from tests.recipes.test_recipes import toy_graph
 from typer.testing import CliRunner
 
 from hybonet.cli import app
+from hybonet.data.triples import TripleData
 from hybonet.tasks.kg_answers import KGModel
+from hybonet.tasks.kg_run import start_run
 from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings, KnowledgeGraphTask, evaluate
 from hybonet.training import Trainer
 
@@ -112,6 +114,7 @@ def test_evaluate_prints_tables_and_json(run):
         (["train", "kg", "--data", "TRIPLES", "--out", "OUT", "--set", "epochs=many"], "setting epochs"),
         (["train", "kg", "--data", "TRIPLES", "--out", "OUT", "--set", "K=1"], "setting K"),
         (["train", "kg", "--data", "TRIPLES", "--out", "OUT", "--recipe", "papr-wn18rr-32"], "paper-wn18rr-32"),
+        (["train", "kg", "--data", "TRIPLES", "--out", "OUT", "--recipe", "hierarchy"], "is one for train hierarchy"),
         (["train", "kg", "--out", "OUT", "--resume"], "config.json is missing"),
         (["predict", "OUT", "--head", "n1", "--relation", "next"], "config.json is missing"),
         (["predict", "RUN", "--head", "n1"], "expected two of"),
@@ -139,3 +142,16 @@ def test_a_used_folder_is_refused_and_resume_of_a_finished_run_is_harmless(run, 
     before = (run / "model.safetensors").read_bytes()
     assert CliRunner().invoke(app, ["train", "kg", "--out", str(run), "--resume"]).exit_code == 0
     assert (run / "model.safetensors").read_bytes() == before
+
+
+def test_a_start_that_fails_leaves_nothing(tmp_path, monkeypatch):
+    def full_disk(*_):
+        assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == []
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr("hybonet.tasks.kg_run.write_json", full_disk)
+    with pytest.raises(OSError, match="no space"):
+        start_run(tmp_path / "run", KnowledgeGraphSettings(), toy_graph())
+    with pytest.raises(ValueError, match="expected validation triples"):
+        start_run(tmp_path / "run", KnowledgeGraphSettings(), TripleData.from_labels([("a", "r", "b")]))
+    assert list(tmp_path.iterdir()) == []

@@ -13,8 +13,9 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from hybonet.training import Interrupted, LoopSettings, Reporter, Trainer, TrainingDiverged
-from tests.training.toy import ToyTask
+from hybonet.training import Interrupted, LoopSettings, Trainer, TrainingDiverged
+from hybonet.training.processes import Processes
+from tests.training.toy import StopAt, ToyTask
 
 
 def weights(folder):
@@ -31,18 +32,6 @@ def fit(folder, *, resume=False, reporter=None, **settings):
     folder.mkdir(exist_ok=True)
     task = ToyTask(LoopSettings(**{"epochs": 6, "validate_every": 2, **settings}))
     return Trainer(task, folder, reporter=reporter).fit(resume=resume)
-
-
-class StopAt(Reporter):
-    """Asks for a stop, by a real signal, after so many batches."""
-
-    def __init__(self, batches, number=signal.SIGINT):
-        self.left, self.number = batches, number
-
-    def advance(self, epoch, loss):
-        self.left -= 1
-        if self.left == 0:
-            os.kill(os.getpid(), self.number)
 
 
 def test_it_learns_and_keeps_the_best(tmp_path):
@@ -224,6 +213,22 @@ def test_two_processes_train_as_one(tmp_path):
         torch.testing.assert_close(value, two[name], rtol=1e-4, atol=1e-5)
     lines = (tmp_path / "two/history.jsonl").read_text().splitlines()
     assert [json.loads(line)["epoch"] for line in lines] == [1, 2, 3]
+
+
+def test_what_the_main_process_does_first_fails_in_all():
+    class Heard(Processes):
+        def agree(self, value):
+            return "the disk is full" if value is None and not self.is_main else value
+
+    def fail():
+        raise OSError("the disk is full")
+
+    done = []
+    Heard(0, 2).main_first(lambda: done.append("main"))
+    assert done == ["main"]
+    for rank in (0, 1):
+        with pytest.raises(ValueError, match="the disk is full"):
+            Heard(rank, 2).main_first(fail)
 
 
 def test_progress_on_a_pipe_is_a_line_a_validation(tmp_path, capsys):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from collections.abc import Iterator
 
@@ -10,7 +12,7 @@ from torch import Tensor, nn
 
 from hybonet.nn import LorentzDistanceHead, LorentzEmbedding, LorentzLinear
 from hybonet.optim import RiemannianAdam
-from hybonet.training import LoopSettings
+from hybonet.training import LoopSettings, Reporter
 
 
 class ToyModel(nn.Module):
@@ -58,3 +60,15 @@ class ToyTask:
 
     def describe(self) -> dict[str, str]:
         return {"task": "toy"}
+
+
+class StopAt(Reporter):
+    """Asks for a stop, by a real signal, after so many batches."""
+
+    def __init__(self, batches: int, number: signal.Signals = signal.SIGINT) -> None:
+        self.left, self.number = batches, number
+
+    def advance(self, epoch: int, loss: float) -> None:
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), self.number)

@@ -13,6 +13,8 @@ EXAMPLES = """
 
 `hybonet demo` embeds WordNet's mammals in the hyperbolic plane and draws them; under half a minute on one core.
 
+`hybonet train hierarchy --data my_edges.csv --out runs/mine` does the same with your own hierarchy.
+
 `hybonet train kg --data wordnet --out runs/wordnet` trains a knowledge-graph model on the graph that ships inside.
 
 `hybonet predict runs/wordnet --head dog.n.01 --relation hypernym` asks it what a dog is.

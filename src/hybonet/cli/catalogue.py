@@ -75,14 +75,14 @@ def path(name: Annotated[str, typer.Argument(help="A name from `hybonet data lis
 def list_recipes() -> None:
     """All recipes with the published figures they aim at."""
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from hybonet.recipes import recipes
 
-    table = Table("recipe", "data", "what", "published MRR")
+    table = Table(Column("recipe", no_wrap=True), "task", "data", "what", "published MRR")
     for each in recipes().values():
         published = f"{each.published['mrr']:.3f}" if each.published else ""
-        table.add_row(each.name, each.data or "any", each.about, published)
+        table.add_row(each.name, each.task, each.data or "any", each.about, published)
     Console().print(table)
 
 

@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from hybonet.cli.app import app, clean_errors
+from hybonet.cli.training import (
+    Changes,
+    Out,
+    Resume,
+    refuse_with_resume,
+    settings_for,
+    train_app,
+    train_in,
+    use_threads,
+)
 
 if TYPE_CHECKING:
     from hybonet.tasks.kg_answers import Answer
-
-train_app = typer.Typer(help="Train a model; `hybonet train kg --help` says how.", no_args_is_help=True)
-app.add_typer(train_app, name="train")
 
 _TRAIN_EXAMPLES = """
 **Examples**
@@ -31,7 +38,7 @@ _TRAIN_EXAMPLES = """
 
 @train_app.command("kg", epilog=_TRAIN_EXAMPLES)
 def train_kg(
-    out: Annotated[Path, typer.Option(help="Folder for the run: new, empty, or with --resume an earlier run.")],
+    out: Out,
     data: Annotated[
         str | None,
         typer.Option(
@@ -42,14 +49,12 @@ def train_kg(
     recipe: Annotated[
         str | None, typer.Option(help="Settings to start from (`hybonet recipes list`).", show_default="default")
     ] = None,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a setting: key=value. May be repeated.")
-    ] = None,
+    set_: Changes = None,
     columns: Annotated[
         str | None, typer.Option(help="Columns of head, relation, tail: names or numbers from 0.")
     ] = None,
     names: Annotated[Path | None, typer.Option(help="File of entity label and readable name.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    resume: Resume = False,
     threads: Annotated[int | None, typer.Option(min=1, help="Processor threads.", show_default="torch's")] = None,
 ) -> None:
     """Train a knowledge-graph model, measure it on the test triples, and keep everything in one folder.
@@ -70,27 +75,18 @@ def _train(
     resume: bool,
     threads: int | None,
 ) -> None:
-    import torch
-
     from hybonet.data.catalog import load_graph
-    from hybonet.recipes import recipe
-    from hybonet.tasks.kg_run import read_record, read_settings, start_run, train_run
-    from hybonet.training import Interrupted, TerminalReporter, override
+    from hybonet.tasks.kg_run import read_settings, start_run, train_run
 
-    if threads is not None:
-        torch.set_num_threads(threads)
+    use_threads(threads)
     if resume:
-        if changes or columns or names or data is not None or recipe_name is not None:
-            raise ValueError(
-                "expected nothing but --out and --threads with --resume: a run keeps its data and settings; start a "
-                "new one to change them"
-            )
+        refuse_with_resume(data, recipe_name, changes, columns, names)
         settings = read_settings(out)
     else:
         recipe_name = recipe_name or "default"
-        settings = override(recipe(recipe_name).settings, changes)
-        if settings.device.startswith("cuda") and not torch.cuda.is_available():
-            raise ValueError(f"expected a device of this machine, got {settings.device!r} without CUDA; use device=cpu")
+        settings = settings_for("kg", recipe_name, changes)
+
+    def start() -> None:
         options: dict[str, object] = {}
         if columns is not None:
             parts = [part.strip() for part in columns.split(",")]
@@ -101,22 +97,26 @@ def _train(
         for line in (*graph.notes, *graph.warnings):
             typer.echo(f"note: {line}", err=True)
         start_run(out, settings, graph, recipe=recipe_name)
-    reporter = TerminalReporter(settings.epochs, (settings.batch_size, "triples/s"))
-    try:
-        train_run(out, resume=resume, resume_command=f"hybonet train kg --out {out} --resume", reporter=reporter)
-    except Interrupted as stop:
-        typer.echo(str(stop), err=True)
-        raise typer.Exit(130) from None
-    _show_metrics(read_record(out))
-    typer.echo(f"Run: {out}    ask it: hybonet predict {out} --head NAME --relation NAME")
+
+    train_in(
+        out,
+        "kg",
+        settings,
+        start=None if resume else start,
+        train=train_run,
+        show=lambda: _show(out),
+        rate=(settings.batch_size, "triples/s"),
+    )
 
 
-def _show_metrics(record: dict) -> None:
+def _show(out: Path) -> None:
     from rich.console import Console
 
     from hybonet.reporting.kg_tables import metrics_table
+    from hybonet.tasks.run_folder import read_record
 
-    Console().print(metrics_table(record))
+    Console().print(metrics_table(read_record(out)))
+    typer.echo(f"Run: {out}    ask it: hybonet predict {out} --head NAME --relation NAME")
 
 
 @app.command()

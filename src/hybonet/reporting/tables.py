@@ -22,13 +22,13 @@ def metrics_table(record: dict[str, Any]) -> Table:
         >>> measures = {"mean_rank": 1.5, "mean_average_precision": 0.75}
         >>> data = {"nodes": 3, "pairs": 2}
         >>> table = metrics_table({"metrics_at_start": measures, "metrics": measures, "data": data,
-        ...     "config": {"dim": 3}, "seed": 0, "seconds": 1.0})
+        ...     "settings": {"dim": 3}, "seed": 0, "seconds": 1.0})
         >>> list(table.columns[2].cells)
         ['1.50', '0.750', '3', '2', '3', '0', '1.0']
     """
     start, final, data = record["metrics_at_start"], record["metrics"], record["data"]
     start_from = {"layout": "a radial drawing of the tree", "random": "random points"}.get(
-        record["config"].get("start"), ""
+        record["settings"].get("start"), ""
     )
     title = "Reconstruction of the hierarchy from distances" + (
         f"; training starts from {start_from}" if start_from else ""
@@ -45,7 +45,7 @@ def metrics_table(record: dict[str, Any]) -> Table:
     for name, value in (
         ("nodes", f"{data['nodes']:,}"),
         ("pairs (node, ancestor)", f"{data['pairs']:,}"),
-        ("ambient coordinates", str(record["config"]["dim"])),
+        ("ambient coordinates", str(record["settings"]["dim"])),
         ("seed", str(record["seed"])),
         ("seconds", f"{record['seconds']:.1f}"),
     ):

@@ -12,23 +12,23 @@ shared by its pairs, so that their distances are one matrix product.
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
 from pydantic import Field
-from torch import Tensor
+from torch import Tensor, nn
 
 from hybonet.data import Hierarchy
 from hybonet.geometry import Lorentz
 from hybonet.metrics import Reconstruction, reconstruction
+from hybonet.metrics.reconstruction import PROTOCOL
 from hybonet.nn import LorentzEmbedding
 from hybonet.optim import RiemannianAdam
 from hybonet.tasks.radial_layout import radial_layout
-from hybonet.training import Settings
+from hybonet.training import LoopSettings, ScheduleSettings, generator_for
 
 #: Points reach radius 15, where coordinates are 10^6 and float32 no longer tells neighbours apart.
 DTYPE = torch.float64
@@ -38,25 +38,25 @@ MAX_NODES = 10_000
 _EXCLUDED = -1e30
 
 
-class HierarchyEmbeddingConfig(Settings):
-    """Settings of a training; the defaults embed WordNet's mammals in the hyperbolic plane.
+class HierarchySettings(LoopSettings):
+    """Everything a training depends on, the data apart; the defaults embed WordNet's mammals in the hyperbolic plane.
 
     Example:
-        >>> HierarchyEmbeddingConfig(dim=6).epochs
+        >>> HierarchySettings(dim=6).epochs
         300
-        >>> HierarchyEmbeddingConfig(epoch=10)
+        >>> HierarchySettings(epoch=10)
         Traceback (most recent call last):
         pydantic_core._pydantic_core.ValidationError: ... unknown setting 'epoch'; did you mean 'epochs'? ...
     """
 
+    epochs: int = Field(300, ge=1, description="passes over all pairs (node, ancestor)")
+    validate_every: int = Field(30, ge=1, description="epochs between validations")
+    schedule: ScheduleSettings = ScheduleSettings(kind="linear", hold=0.5)
     dim: int = Field(3, ge=3, description="ambient coordinates, time included; 3 is the hyperbolic plane")
     K: float = Field(-1.0, lt=0, allow_inf_nan=False, description="curvature")
-    epochs: int = Field(300, ge=1, description="passes over all pairs (node, ancestor)")
-    batch_size: int = Field(8192, ge=1, description="pairs (node, ancestor) a step")
-    negatives: int = Field(100, ge=1, description="random nodes a step, shared by its pairs")
-    lr: float = Field(
-        0.3, gt=0, allow_inf_nan=False, description="geodesic step of rAdam; falls to 0 in the second half"
-    )
+    batch_size: int = Field(8192, ge=1, description="pairs (node, ancestor) a batch")
+    negatives: int = Field(100, ge=1, description="random nodes a batch, shared by its pairs")
+    lr: float = Field(0.3, gt=0, allow_inf_nan=False, description="geodesic step of rAdam")
     temperature: float = Field(1.0, gt=0, allow_inf_nan=False, description="tau of the loss")
     start: Literal["layout", "random"] = Field(
         "layout",
@@ -66,122 +66,149 @@ class HierarchyEmbeddingConfig(Settings):
     start_radius: float = Field(8.0, gt=0, le=15, description="radius of the drawing, in units of 1/sqrt(-K)")
     start_std: float = Field(0.01, gt=0, allow_inf_nan=False, description="noise added to every starting point")
     max_radius: float = Field(15.0, gt=0, le=16, description="bound for every point, in units of 1/sqrt(-K)")
-    seed: int = Field(0, ge=0, lt=2**63, description="of the starting noise, the batches and the negatives")
 
 
 @dataclass(frozen=True)
-class Progress:
-    """What a training reports after each epoch: its number, how many there are, and the mean loss of its pairs."""
+class Batch:
+    """Pairs (node, ancestor) and the nodes that all of them are ranked against."""
 
-    epoch: int
-    epochs: int
-    loss: float
-
-
-@dataclass(frozen=True)
-class TrainedHierarchy:
-    """A trained table with its measures; row i embeds the hierarchy's name i."""
-
-    table: LorentzEmbedding
-    start: Reconstruction
-    final: Reconstruction
-    loss: float
-    seconds: float
+    pairs: Tensor
+    negatives: Tensor
 
 
-def train(
-    config: HierarchyEmbeddingConfig,
-    hierarchy: Hierarchy,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
-) -> TrainedHierarchy:
-    """Train an embedding of the hierarchy. The same config, data and number of threads give the same numbers.
+class HierarchyTask:
+    """Fills in :class:`~hybonet.training.Task` for a hierarchy: row i of the model embeds the hierarchy's name i.
+
+    Validation measures how well distances give the hierarchy back; there is nothing to hold out.
 
     Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from hybonet.training import Trainer
         >>> family = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine"), ("cat", "feline"), ("lion", "feline"),
         ...     ("canine", "mammal"), ("feline", "mammal")])
-        >>> trained = train(HierarchyEmbeddingConfig(epochs=100, lr=0.1), family)
-        >>> trained.final
+        >>> task = HierarchyTask(HierarchySettings(epochs=100, lr=0.1), family)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model = Trainer(task, Path(folder)).fit().model
+        >>> measure(task.points(model), family, task.manifold)
         Reconstruction(mean_rank=1.0, mean_average_precision=1.0)
     """
-    _check_size(hierarchy)
-    begin = time.perf_counter()
-    generator = torch.Generator().manual_seed(config.seed)
-    manifold = Lorentz(config.K)
-    points = starting_points(config, hierarchy, manifold, generator)
-    start = measure(points, hierarchy, manifold)
-    with torch.random.fork_rng(devices=[]):  # building a table draws numbers; the caller's random state is not ours
-        table = LorentzEmbedding.from_pretrained(
-            points, freeze=False, max_norm=math.sinh(config.max_radius) * float(manifold.k) ** 0.5, manifold=manifold
-        )
-    optimizer = RiemannianAdam(table, lr=config.lr)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: min(1.0, 2 - 2 * epoch / config.epochs))
-    for epoch in range(config.epochs):
-        total = 0.0
-        shuffled = hierarchy.closure[torch.randperm(len(hierarchy.closure), generator=generator)]
-        for pairs in shuffled.split(config.batch_size):
-            negatives = torch.randperm(len(hierarchy), generator=generator)[: config.negatives]
-            loss = ranking_loss(table, pairs, negatives, hierarchy.is_ancestor, config.temperature)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            total += loss.item() * len(pairs)
-        schedule.step()
-        mean = total / len(shuffled)
-        if not math.isfinite(mean):
-            raise ValueError(
-                f"expected a finite loss, got {mean} in epoch {epoch + 1}; lower lr (now {config.lr}) or max_radius "
-                f"(now {config.max_radius})"
-            )
-        on_progress(Progress(epoch + 1, config.epochs, mean))
-    with torch.no_grad():  # the table's rows may lie beyond max_radius; what it looks up does not
-        table.weight.copy_(table(torch.arange(len(hierarchy))))
-    final = measure(table.weight.detach(), hierarchy, manifold)
-    return TrainedHierarchy(table, start, final, mean, time.perf_counter() - begin)
+
+    name = "hierarchy"
+    monitor = "mean_average_precision"
+    higher_is_better = True
+
+    def __init__(self, settings: HierarchySettings, hierarchy: Hierarchy) -> None:
+        _check_size(hierarchy)
+        self.settings, self.hierarchy = settings, hierarchy
+        self.manifold = Lorentz(settings.K)
+
+    def build_model(self) -> LorentzEmbedding:
+        bound = math.sinh(self.settings.max_radius) * float(self.manifold.k) ** 0.5
+        return LorentzEmbedding.from_pretrained(self.start(), freeze=False, max_norm=bound, manifold=self.manifold)
+
+    def start(self) -> Tensor:
+        """The points before the first step; ``-> (nodes, dim)``."""
+        generator = torch.Generator().manual_seed(self.settings.seed)
+        return starting_points(self.settings, self.hierarchy, self.manifold, generator)
+
+    def points(self, model: nn.Module) -> Tensor:
+        """The points that a model looks up, none beyond the largest radius (its table's rows may be);
+        ``-> (nodes, dim)``.
+        """
+        device = next(model.parameters()).device
+        with torch.no_grad():
+            return model(torch.arange(len(self.hierarchy), device=device)).cpu()
+
+    def build_optimizer(self, model: nn.Module) -> RiemannianAdam:
+        return RiemannianAdam(model, lr=self.settings.lr)
+
+    def batches_per_epoch(self) -> int:
+        return -(-len(self.hierarchy.closure) // self.settings.batch_size)
+
+    def batches(self, epoch: int, start: int, rank: int = 0, world: int = 1) -> Iterator[Batch]:
+        closure, seed, device = self.hierarchy.closure, self.settings.seed, self.settings.device
+        order = torch.randperm(len(closure), generator=generator_for(seed, epoch, 0))
+        for number, chosen in enumerate(order.split(self.settings.batch_size)):
+            if number >= start:
+                shuffled = torch.randperm(len(self.hierarchy), generator=generator_for(seed, epoch, number + 1))
+                pairs, negatives = closure[chosen[rank::world]], shuffled[: self.settings.negatives]
+                yield Batch(pairs.to(device), negatives.to(device))
+
+    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
+        is_ancestor = self.hierarchy.is_ancestor.to(self.settings.device)
+        return ranking_loss(model, self.manifold, batch.pairs, batch.negatives, is_ancestor, self.settings.temperature)
+
+    def validate(self, model: nn.Module) -> dict[str, float]:
+        return asdict(measure(self.points(model), self.hierarchy, self.manifold))
+
+    def describe(self) -> dict[str, Any]:
+        hierarchy = self.hierarchy
+        return {
+            "task": self.name,
+            "protocol": PROTOCOL,
+            "dtype": str(DTYPE).removeprefix("torch."),
+            "data": {
+                "source": hierarchy.source,
+                "sha256": hierarchy.sha256,
+                "nodes": len(hierarchy),
+                "edges": len(hierarchy.edges),
+                "pairs": len(hierarchy.closure),
+            },
+        }
 
 
 def ranking_loss(
-    table: LorentzEmbedding, pairs: Tensor, negatives: Tensor, is_ancestor: Tensor, temperature: float
+    look_up: Callable[[Tensor], Tensor],
+    manifold: Lorentz,
+    pairs: Tensor,
+    negatives: Tensor,
+    is_ancestor: Tensor,
+    temperature: float,
 ) -> Tensor:
     """Mean softmax ranking loss of pairs (node, ancestor) against shared negatives.
 
-    Shapes: ``pairs (pairs, 2)``, ``negatives (negatives,)``, ``is_ancestor (nodes, nodes)`` ``-> ()``.
+    Shapes: ``look_up`` gives points ``(n, dim)`` for numbers ``(n,)``; ``pairs (pairs, 2)``,
+    ``negatives (negatives,)``, ``is_ancestor (nodes, nodes)`` ``-> ()``.
 
     Example:
         >>> import torch
         >>> table = LorentzEmbedding(4, 3, init_std=1e-9)
         >>> is_ancestor = torch.tensor([[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], dtype=torch.bool)
-        >>> loss = ranking_loss(table, torch.tensor([[0, 1]]), torch.tensor([2, 3]), is_ancestor, 1.0)
+        >>> loss = ranking_loss(table, table.manifold, torch.tensor([[0, 1]]), torch.tensor([2, 3]), is_ancestor, 1.0)
         >>> bool(torch.isclose(loss, torch.tensor(3.0).log()))
         True
     """
-    manifold = table.manifold
     node, ancestor = pairs.unbind(-1)
     nodes, place = node.unique(return_inverse=True)
     excluded = is_ancestor[nodes][:, negatives] | (nodes[:, None] == negatives)
-    points = table(nodes)
-    logits = -manifold.cdist(points, table(negatives)) / temperature
+    # One call for all: a model that several processes train is to be called once a step.
+    points, others, above = look_up(torch.cat((nodes, negatives, ancestor))).split(
+        (len(nodes), len(negatives), len(ancestor))
+    )
+    logits = -manifold.cdist(points, others) / temperature
     against = logits.masked_fill(excluded, _EXCLUDED).logsumexp(-1)
-    toward = -manifold.dist(points[place], table(ancestor)) / temperature
+    toward = -manifold.dist(points[place], above) / temperature
     # -log(e^t / (e^t + e^a)) = log(1 + e^(a - t))
     return F.softplus(against[place] - toward).mean()
 
 
 def starting_points(
-    config: HierarchyEmbeddingConfig, hierarchy: Hierarchy, manifold: Lorentz, generator: torch.Generator
+    settings: HierarchySettings, hierarchy: Hierarchy, manifold: Lorentz, generator: torch.Generator
 ) -> Tensor:
     """Points before the first step: small noise about the radial layout, or about the origin; ``-> (nodes, dim)``.
 
     Example:
         >>> family = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine")])
-        >>> points = starting_points(HierarchyEmbeddingConfig(dim=5), family, Lorentz(), torch.Generator())
+        >>> points = starting_points(HierarchySettings(dim=5), family, Lorentz(), torch.Generator())
         >>> points.shape, Lorentz().check_point(points)
         (torch.Size([3, 5]), True)
     """
-    noise = torch.randn(len(hierarchy), config.dim, dtype=DTYPE, generator=generator) * config.start_std
+    noise = torch.randn(len(hierarchy), settings.dim, dtype=DTYPE, generator=generator) * settings.start_std
     noise[:, 0] = 0.0
-    if config.start == "random":
+    if settings.start == "random":
         return manifold.expmap0(noise)
-    layout = radial_layout(hierarchy, config.dim, manifold, radius=min(config.start_radius, config.max_radius))
+    layout = radial_layout(hierarchy, settings.dim, manifold, radius=min(settings.start_radius, settings.max_radius))
     return manifold.expmap(layout, manifold.transp0(layout, noise))
 
 

@@ -10,8 +10,8 @@ from hybonet.reporting.disk import draw_disk
 from hybonet.reporting.geodesics import disk_view
 from hybonet.tasks.kg_answers import KGModel
 from hybonet.tasks.kg_hierarchy import PredictedHierarchy, hierarchical_relations, predicted_hierarchy
-from hybonet.tasks.kg_run import RECORD, read_history, read_record
 from hybonet.tasks.radial_layout import radial_layout
+from hybonet.tasks.run_folder import RECORD, read_history, read_record
 
 DISK, PAGE, POINTS, CURVES, RELATIONS = "disk.png", "disk.html", "points.png", "curves.png", "relations.png"
 

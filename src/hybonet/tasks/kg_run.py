@@ -6,91 +6,60 @@ description); ``model.safetensors``; ``checkpoint.safetensors`` and ``history.js
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
 from hybonet.data.triples import SPLITS, TripleData
 from hybonet.data.vocabulary import Vocabulary
 from hybonet.models import TripleScorer
 from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings, KnowledgeGraphTask, evaluate
-from hybonet.tasks.provenance import provenance
+from hybonet.tasks.run_folder import CONFIG, load_best, new_run, read_config, read_tensors, write_json, write_record
 from hybonet.training import FitResult, Reporter, Trainer
-from hybonet.training.checkpoint import write_atomically
-from hybonet.training.loop import HISTORY
+from hybonet.training.processes import joined_processes
 
-CONFIG, GRAPH, ENTITIES, RELATIONS, RECORD = (
-    "config.json",
-    "graph.safetensors",
-    "entities.tsv",
-    "relations.tsv",
-    "record.json",
-)
+GRAPH, ENTITIES, RELATIONS = "graph.safetensors", "entities.tsv", "relations.tsv"
 
 
-def start_run(folder: Path, settings: KnowledgeGraphSettings, data: TripleData, **about: Any) -> None:
-    """Write what a training starts from into a new or empty folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    if any(folder.iterdir()):
-        raise ValueError(
-            f"expected a new or empty folder, but {str(folder)!r} holds files; go on with --resume if it is a run, or "
-            "choose another --out"
-        )
-    save_file({split: data.triples(split).contiguous() for split in SPLITS}, folder / GRAPH)
-    for name, vocabulary in ((ENTITIES, data.entities), (RELATIONS, data.relations)):
-        _write_vocabulary(folder / name, vocabulary)
-    graph = {"source": data.source, "sha256": dict(data.sha256), "notes": data.notes, "warnings": data.warnings}
-    content = {"task": "kg", **about, "settings": settings.model_dump(), "graph": graph}
-    write_json(folder / CONFIG, content)
+def start_run(
+    folder: Path, settings: KnowledgeGraphSettings, data: TripleData, *, overwrite: bool = False, **about: Any
+) -> None:
+    """Write what a training starts from into a new or empty folder, or over an earlier run: all of it or nothing."""
+    task = KnowledgeGraphTask(settings, data)  # refuses what cannot be trained before anything is written
+    with new_run(folder, overwrite=overwrite) as staging:
+        save_file({split: data.triples(split).contiguous() for split in SPLITS}, staging / GRAPH)
+        for name, vocabulary in ((ENTITIES, data.entities), (RELATIONS, data.relations)):
+            _write_vocabulary(staging / name, vocabulary)
+        graph = {"source": data.source, "sha256": dict(data.sha256), "notes": data.notes, "warnings": data.warnings}
+        content = {"task": task.name, **about, "settings": settings.model_dump(), "graph": graph}
+        write_json(staging / CONFIG, content)
 
 
 def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter: Reporter | None = None) -> FitResult:
     """Train what the folder describes, and store the record of it, test metrics included."""
-    settings, data = read_settings(folder), read_graph(folder)
-    task = KnowledgeGraphTask(settings, data)
-    result = Trainer(task, folder, resume_command=resume_command, reporter=reporter).fit(resume=resume)
-    record: dict[str, Any] = {
-        **task.describe(),
-        "recipe": _read_json(folder, CONFIG).get("recipe"),
-        "settings": settings.model_dump(),
-        "seed": settings.seed,
-        "best_epoch": result.best_epoch,
-        "epochs": result.epochs,
-        "seconds": round(result.seconds, 2),
-        "parameters": sum(p.numel() for p in result.model.parameters()),
-        "valid": result.best,
-    }
-    if len(data.test):
-        record["test"] = evaluate(result.model, data, "test")
-        record["test_released_protocol"] = evaluate(result.model, data, "test", protocol="released")["both"]
-    write_json(folder / RECORD, {**record, **provenance()})
+    task = KnowledgeGraphTask(read_settings(folder), read_graph(folder))
+    with joined_processes(task.settings.device) as processes:
+        result = Trainer(task, folder, resume_command=resume_command, reporter=reporter).fit(resume=resume)
+        if processes.is_main:
+            measures: dict[str, Any] = {"valid": result.best}
+            if len(task.data.test):
+                measures["test"] = evaluate(result.model, task.data, "test")
+                released = evaluate(result.model, task.data, "test", protocol="released")
+                measures["test_released_protocol"] = released["both"]
+            write_record(folder, task, result, **measures)
     return result
 
 
 def read_settings(folder: Path) -> KnowledgeGraphSettings:
     """The settings of a run."""
-    return KnowledgeGraphSettings(**_read_json(folder, CONFIG)["settings"])
-
-
-def read_record(folder: Path) -> dict[str, Any]:
-    """The record of a finished run."""
-    return _read_json(folder, RECORD)
-
-
-def read_history(folder: Path) -> list[dict[str, Any]]:
-    """The lines of a training so far, one an epoch."""
-    path = folder / HISTORY
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+    return KnowledgeGraphSettings(**read_config(folder, KnowledgeGraphTask.name)["settings"])
 
 
 def read_graph(folder: Path) -> TripleData:
     """The graph of a run, splits and names included."""
-    about = _read_json(folder, CONFIG)["graph"]
-    tensors = _read_tensors(folder / GRAPH)
+    about = read_config(folder, KnowledgeGraphTask.name)["graph"]
+    tensors = read_tensors(folder / GRAPH)
     try:
         return TripleData(
             _read_vocabulary(folder / ENTITIES, "entity"),
@@ -107,46 +76,7 @@ def read_graph(folder: Path) -> TripleData:
 
 def read_model(folder: Path, data: TripleData) -> TripleScorer:
     """The best model of a run."""
-    model = KnowledgeGraphTask(read_settings(folder), data).build_model()
-    if not (folder / "model.safetensors").exists():
-        raise ValueError(
-            f"{folder} has no model yet: it was stopped before its first validation; go on with "
-            f"hybonet train kg --out {folder} --resume"
-        )
-    tensors = _read_tensors(folder / "model.safetensors")
-    try:
-        model.load_state_dict(tensors)
-    except RuntimeError as error:
-        raise ValueError(
-            f"{folder / 'model.safetensors'} does not fit the run's settings: {str(error).splitlines()[-1].strip()}"
-        ) from None
-    return model.eval()
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Write JSON whole or not at all."""
-    text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
-    write_atomically(path, lambda target: Path(target).write_text(text, encoding="utf-8"))
-
-
-def _read_json(folder: Path, name: str) -> dict[str, Any]:
-    path = folder / name
-    if not path.is_file():
-        what = "a finished run" if name == RECORD else "a run"
-        raise ValueError(
-            f"expected {what} in {str(folder)!r}, but {name} is missing; give a folder made by hybonet train kg"
-        )
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: expected JSON, but {error}; restore the file or train again") from None
-
-
-def _read_tensors(path: Path) -> dict[str, torch.Tensor]:
-    try:
-        return load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise ValueError(f"{path}: expected a safetensors file, but {error}; restore it or train again") from None
+    return load_best(folder, KnowledgeGraphTask(read_settings(folder), data).build_model())
 
 
 def _write_vocabulary(path: Path, vocabulary: Vocabulary) -> None:

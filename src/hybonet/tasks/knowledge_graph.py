@@ -16,7 +16,7 @@ from hybonet.geometry import Lorentz
 from hybonet.metrics.ranking import KnownAnswers, Ranks, Ties, filtered_ranks, ranking_metrics, relation_categories
 from hybonet.models import TripleScorer
 from hybonet.optim import RiemannianAdam
-from hybonet.training import LoopSettings
+from hybonet.training import LoopSettings, generator_for
 
 Protocol = Literal["standard", "released"]
 
@@ -94,25 +94,17 @@ class KnowledgeGraphTask:
         return -(-len(self.triples) // self.settings.batch_size)
 
     def batches(self, epoch: int, start: int, rank: int = 0, world: int = 1) -> Iterator[Batch]:
-        order = torch.randperm(len(self.triples), generator=self._generator(epoch, 0))
-        size = self.settings.batch_size
+        seed, size = self.settings.seed, self.settings.batch_size
+        order = torch.randperm(len(self.triples), generator=generator_for(seed, epoch, 0))
         for number in range(start, self.batches_per_epoch()):
             chosen = self.triples[order[number * size : (number + 1) * size]]
             negatives = None
             if self.settings.loss == "bce":
-                generator = self._generator(epoch, number + 1)
+                generator = generator_for(seed, epoch, number + 1)
                 shape = (len(chosen), self.settings.negatives)
                 negatives = torch.randint(self.data.num_entities, shape, generator=generator)[rank::world]
             heads, relations, tails = chosen[rank::world].unbind(1)
             yield Batch(heads, relations, tails, negatives)
-
-    def _generator(self, epoch: int, number: int) -> torch.Generator:
-        """Random numbers that depend on nothing but the seed and the place: a resumed run draws the same."""
-        words = (self.settings.seed, epoch, number)
-        mixed = 0
-        for word in words:
-            mixed = (mixed * 0x9E3779B97F4A7C15 + word + 1) % (1 << 63)
-        return torch.Generator().manual_seed(mixed)
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         if batch.negatives is None:

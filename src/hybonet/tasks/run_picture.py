@@ -1,11 +1,11 @@
-"""The picture of a run, drawn from its files alone."""
+"""The picture of a hierarchy's run, drawn from its files alone."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from hybonet.reporting.disk import draw_disk
-from hybonet.tasks.run_directory import read_run
+from hybonet.tasks.hierarchy_run import read_run
 
 
 def draw_run(folder: Path, picture: Path, *, dpi: int = 150) -> None:
@@ -14,25 +14,25 @@ def draw_run(folder: Path, picture: Path, *, dpi: int = 150) -> None:
     Example:
         >>> import tempfile
         >>> from hybonet.data import Hierarchy
-        >>> from hybonet.tasks.hierarchy_embedding import HierarchyEmbeddingConfig, train
-        >>> from hybonet.tasks.run_directory import new_run, write_run
-        >>> config, family = HierarchyEmbeddingConfig(epochs=1), Hierarchy.from_edges([("dog", "pet"), ("cat", "pet")])
+        >>> from hybonet.tasks.hierarchy_embedding import HierarchySettings
+        >>> from hybonet.tasks.hierarchy_run import start_run, train_run
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     with new_run(Path(folder) / "run") as staging:
-        ...         record = write_run(staging, config, family, train(config, family))
-        ...     draw_run(Path(folder) / "run", Path(folder) / "disk.png", dpi=40)
-        ...     (Path(folder) / "disk.png").exists()
+        ...     run, picture = Path(folder) / "run", Path(folder) / "disk.png"
+        ...     start_run(run, HierarchySettings(epochs=1), Hierarchy.from_edges([("dog", "pet"), ("cat", "pet")]))
+        ...     result = train_run(run, resume=False)
+        ...     draw_run(run, picture, dpi=40)
+        ...     picture.exists()
         True
     """
     run = read_run(folder)
     metrics = run.record["metrics"]
     space = (
         "the hyperbolic plane"
-        if run.config.dim == 3
-        else f"hyperbolic space of {run.config.dim - 1} dimensions, projected to two"
+        if run.settings.dim == 3
+        else f"hyperbolic space of {run.settings.dim - 1} dimensions, projected to two"
     )
     title = (
         f"{Path(run.record['data']['source']).stem}: {len(run.hierarchy):,} nodes in {space} "
         f"(mean rank {metrics['mean_rank']:.2f}, MAP {metrics['mean_average_precision']:.3f})"
     )
-    draw_disk(run.table.weight, run.hierarchy, run.table.manifold, picture, title=title, dpi=dpi)
+    draw_disk(run.points, run.hierarchy, run.manifold, picture, title=title, dpi=dpi)

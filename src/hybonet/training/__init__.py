@@ -3,6 +3,7 @@
 from hybonet.training.interruption import Interrupted
 from hybonet.training.loop import FitResult, Trainer, TrainingDiverged
 from hybonet.training.progress import Reporter, TerminalReporter
+from hybonet.training.random_numbers import generator_for
 from hybonet.training.settings import LoopSettings, ScheduleSettings, Settings, near_match, override
 from hybonet.training.task import Task
 
@@ -17,6 +18,7 @@ __all__ = [
     "TerminalReporter",
     "Trainer",
     "TrainingDiverged",
+    "generator_for",
     "near_match",
     "override",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -35,6 +35,21 @@ class Processes:
         box = [value]
         distributed.broadcast_object_list(box, src=0)
         return box[0]
+
+    def main_first(self, action: Callable[[], None]) -> None:
+        """Let the main process do something on its own while the others wait; if it fails, it fails in all of them."""
+        if self.world == 1:
+            action()
+            return
+        failure: str | None = None
+        if self.is_main:
+            try:
+                action()
+            except (ValueError, OSError) as error:
+                failure = str(error)
+        failure = self.agree(failure)
+        if failure is not None:
+            raise ValueError(failure)
 
     def wait_for_all(self) -> None:
         """Return when every process has come here."""

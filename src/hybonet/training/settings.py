@@ -83,6 +83,7 @@ class ScheduleSettings(Settings):
     kind: Literal["constant", "exponential", "linear", "cosine", "noam"] = "constant"
     gamma: float = Field(0.97, gt=0, le=1, description="exponential: factor an epoch")
     warmup: int = Field(0, ge=0, description="updates of linear warm-up at the start")
+    hold: float = Field(0.0, ge=0, lt=1, description="linear, cosine: share of the training before the fall begins")
 
 
 class LoopSettings(Settings):

@@ -1,0 +1,105 @@
+"""``hybonet train hierarchy``: a hierarchy embedded, measured and drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hybonet.cli.app import clean_errors
+from hybonet.cli.training import (
+    Changes,
+    Out,
+    Resume,
+    refuse_with_resume,
+    settings_for,
+    train_app,
+    train_in,
+    use_threads,
+)
+
+_EXAMPLES = """
+**Examples**
+
+`hybonet train hierarchy --data wordnet_mammals --out runs/mammals` takes under half a minute on one core.
+
+`hybonet train hierarchy --out runs/five-dimensions --set dim=6` takes five hyperbolic dimensions.
+
+`hybonet train hierarchy --data my_edges.csv --out runs/mine` takes your own hierarchy, one `child,parent` a line.
+
+`hybonet train hierarchy --out runs/mine --resume` goes on with a run that was stopped.
+"""
+
+
+@train_app.command("hierarchy", epilog=_EXAMPLES)
+def train_hierarchy(
+    out: Out,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            help="A shipped hierarchy, or a .tsv or .csv file with one child and parent a line.",
+            show_default="wordnet_mammals",
+        ),
+    ] = None,
+    recipe: Annotated[
+        str | None, typer.Option(help="Settings to start from (`hybonet recipes list`).", show_default="hierarchy")
+    ] = None,
+    set_: Changes = None,
+    resume: Resume = False,
+    # Steps this small gain nothing from more threads, and with one the numbers do not depend on the machine's cores.
+    threads: Annotated[int, typer.Option(min=1, help="Processor threads.")] = 1,
+    plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the Poincaré disk.")] = True,
+) -> None:
+    """Embed a hierarchy in hyperbolic space, measure how well distances give it back, and draw it.
+
+    Ctrl-C stops at the next batch, saves, and says how to go on.
+    """
+    with clean_errors():
+        if resume:
+            refuse_with_resume(data, recipe, set_)
+        use_threads(threads)
+        embed(out, data or "wordnet_mammals", recipe or "hierarchy", set_ or [], resume=resume, plot=plot)
+
+
+def embed(
+    out: Path,
+    data: str,
+    recipe_name: str,
+    changes: list[str],
+    *,
+    resume: bool = False,
+    plot: bool = True,
+    overwrite: bool = False,
+) -> None:
+    """Train a hierarchy's run, or go on with it, and show tables and picture; for other commands, too."""
+    from hybonet.data import load_hierarchy
+    from hybonet.reporting.disk import require_matplotlib
+    from hybonet.tasks.hierarchy_run import read_settings, start_run, train_run
+
+    settings = read_settings(out) if resume else settings_for("hierarchy", recipe_name, changes)
+    if plot:
+        require_matplotlib()
+
+    def start() -> None:
+        start_run(out, settings, load_hierarchy(data), overwrite=overwrite, recipe=recipe_name)
+
+    train_in(
+        out, "hierarchy", settings, start=None if resume else start, train=train_run, show=lambda: _show(out, plot)
+    )
+
+
+def _show(out: Path, plot: bool) -> None:
+    from rich.console import Console
+
+    from hybonet.reporting.tables import metrics_table, neighbours_table
+    from hybonet.tasks.hierarchy_run import PICTURE, read_run
+    from hybonet.tasks.run_picture import draw_run
+
+    console, run = Console(), read_run(out)
+    if plot:
+        with console.status("drawing"):
+            draw_run(out, out / PICTURE)
+    console.print(metrics_table(run.record))
+    console.print(neighbours_table(run.points, run.hierarchy, run.manifold))
+    console.print(f"{'Picture' if plot else 'Run'}: {out / PICTURE if plot else out}", soft_wrap=True, highlight=False)

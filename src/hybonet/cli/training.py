@@ -1,0 +1,86 @@
+"""What the commands ``hybonet train …`` share: options, settings, starting, stopping and going on."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hybonet.cli.app import app
+
+if TYPE_CHECKING:
+    from hybonet.training import FitResult, LoopSettings
+
+train_app = typer.Typer(
+    help="Train a model; `hybonet train kg --help` and `hybonet train hierarchy --help` say how.", no_args_is_help=True
+)
+app.add_typer(train_app, name="train")
+
+Out = Annotated[Path, typer.Option(help="Folder for the run: new, empty, or with --resume an earlier run.")]
+Changes = Annotated[list[str] | None, typer.Option("--set", help="Change a setting: key=value. May be repeated.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")]
+
+
+def use_threads(threads: int | None) -> None:
+    """Let torch work with so many processor threads; with None, as many as it likes."""
+    import torch
+
+    if threads is not None:
+        torch.set_num_threads(threads)
+
+
+def settings_for(task: str, recipe_name: str, changes: list[str]) -> Any:
+    """The settings of a new run: a recipe of the task with ``key=value`` changes, for a device that is there."""
+    import torch
+
+    from hybonet.recipes import recipe
+    from hybonet.training import override
+
+    settings = override(recipe(recipe_name, task).settings, changes)
+    if settings.device.startswith("cuda") and not torch.cuda.is_available():
+        raise ValueError(f"expected a device of this machine, got {settings.device!r} without CUDA; use device=cpu")
+    return settings
+
+
+def refuse_with_resume(*given: object) -> None:
+    """A run keeps what it was started with: raise a ``ValueError`` if --resume comes with more than it needs."""
+    if any(value not in (None, []) for value in given):
+        raise ValueError(
+            "expected nothing but --out and --threads with --resume: a run keeps its data and settings; start a "
+            "new one to change them"
+        )
+
+
+def train_in(
+    out: Path,
+    task: str,
+    settings: LoopSettings,
+    *,
+    start: Callable[[], None] | None,
+    train: Callable[..., FitResult],
+    show: Callable[[], None],
+    rate: tuple[int, str] = (1, "batches/s"),
+) -> None:
+    """Start a run (None: go on with it), train it and show what came out; a stop on request says how to go on.
+
+    If several processes train together, the first of them starts the run and shows its results.
+    """
+    from hybonet.training import Interrupted, TerminalReporter
+    from hybonet.training.processes import joined_processes
+
+    again = f"hybonet train {task} --out {shlex.quote(str(out))} --resume"
+    with joined_processes(settings.device) as processes:
+        if start is not None:
+            processes.main_first(start)
+        reporter = TerminalReporter(settings.epochs, rate) if processes.is_main else None
+        try:
+            train(out, resume=start is None, resume_command=again, reporter=reporter)
+        except Interrupted as stop:
+            if processes.is_main:
+                typer.echo(str(stop), err=True)
+            raise typer.Exit(130) from None
+        if processes.is_main:
+            show()

@@ -1,0 +1,232 @@
+"""A run on disk, whatever its task: a folder that appears whole or not at all, and its files with clear errors.
+
+``config.json`` names the task and holds the settings; a folder is a run if it has one. The training adds
+``checkpoint.safetensors``, ``model.safetensors`` (the best) and ``history.jsonl``, and at its end ``record.json``. What
+else there is belongs to the task.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from hybonet.tasks.provenance import provenance
+from hybonet.training import FitResult, Task
+from hybonet.training.checkpoint import write_atomically
+from hybonet.training.loop import BEST, HISTORY
+
+CONFIG, RECORD = "config.json", "record.json"
+#: Kinds of file a run consists of; a folder with anything else is never replaced.
+_SUFFIXES = {".json", ".jsonl", ".tsv", ".safetensors", ".png", ".svg", ".html", ".partial"}
+_Model = TypeVar("_Model", bound=nn.Module)
+
+
+# -- making a run -----------------------------------------------------------------------------------------------------
+
+
+def holds_run(folder: Path) -> bool:
+    """Whether a folder is a run.
+
+    Example:
+        >>> holds_run(Path("no/such/folder"))
+        False
+    """
+    try:
+        return "task" in json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def check_target(out: Path, *, overwrite: bool = False) -> None:
+    """Raise a ``ValueError`` unless a run may be written to ``out``; nothing but an earlier run is ever replaced.
+
+    Example:
+        >>> check_target(Path(__file__), overwrite=True)
+        Traceback (most recent call last):
+        ValueError: expected a folder for the run, got the file ...
+    """
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise ValueError(f"expected a folder for the run, got the file {str(out)!r}; choose another --out")
+    present = [entry for entry in sorted(out.iterdir()) if entry not in _unfinished(out)]
+    if not present:
+        return
+    if not overwrite:
+        raise ValueError(
+            f"expected a new or empty folder, but {str(out)!r} holds files; go on with --resume if it is a run, or "
+            "choose another --out"
+        )
+    foreign = [entry for entry in present if entry.is_dir() or entry.suffix not in _SUFFIXES]
+    if foreign or not holds_run(out):
+        raise ValueError(
+            f"expected an empty folder or an earlier run, but {str(out)!r} holds {(foreign or present)[0].name!r}; "
+            "choose another --out"
+        )
+
+
+@contextmanager
+def new_run(out: Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """A folder to write a run into; it becomes ``out`` when the block ends, and vanishes if the block fails.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with new_run(Path(folder) / "runs" / "first") as staging:
+        ...         written = (staging / "config.json").write_text("{}")
+        ...     [path.name for path in (Path(folder) / "runs" / "first").iterdir()]
+        ['config.json']
+    """
+    given, out = out, out.resolve()
+    check_target(given, overwrite=overwrite)
+    missing = [folder for folder in (out.parent, *out.parent.parents) if not folder.exists()]
+    beside = _can_be_exchanged(out)
+    name = f".{out.name}.{os.getpid()}.partial"
+    staging = (out.parent if beside else out) / name
+    try:
+        staging.mkdir(parents=True)
+        yield staging
+        check_target(given, overwrite=overwrite)  # somebody may have written there in the meantime
+        (_exchange if beside else _move_up)(staging, out)
+    except BaseException:  # an interrupt, too, must leave nothing behind
+        shutil.rmtree(staging, ignore_errors=True)
+        with suppress(OSError):  # a folder that is in use by now stays
+            for folder in missing:
+                folder.rmdir()
+        raise
+
+
+def _unfinished(out: Path) -> list[Path]:
+    """Folders that a start killed half-way has left inside ``out``."""
+    return [entry for entry in out.glob(".*.partial") if entry.is_dir()]
+
+
+def _can_be_exchanged(out: Path) -> bool:
+    """Whether another folder can take the place of ``out``: not of a mounted volume, nor of the folder we stand in."""
+    if not out.exists():
+        return True
+    return not os.path.ismount(out) and not out.samefile(Path.cwd()) and os.access(out.parent, os.W_OK)
+
+
+def _exchange(staging: Path, out: Path) -> None:
+    """Rename the finished folder; what it replaces (an empty folder or an earlier run) goes only after that."""
+    if not out.exists():
+        staging.rename(out)
+        return
+    retired = staging.with_suffix(".replaced")
+    out.rename(retired)
+    try:
+        staging.rename(out)
+    except OSError:
+        retired.rename(out)
+        raise
+    shutil.rmtree(retired)
+
+
+def _move_up(staging: Path, out: Path) -> None:
+    """Put the finished files in place of the earlier ones, config.json last, since it makes the folder a run."""
+    for earlier in sorted(out.iterdir(), key=lambda entry: entry.name != CONFIG):
+        if earlier.is_file():
+            earlier.unlink()
+        elif earlier != staging:
+            shutil.rmtree(earlier)
+    for entry in sorted(staging.iterdir(), key=lambda entry: entry.name == CONFIG):
+        entry.rename(out / entry.name)
+    staging.rmdir()
+
+
+# -- its files --------------------------------------------------------------------------------------------------------
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON whole or not at all."""
+    text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    write_atomically(path, lambda target: Path(target).write_text(text, encoding="utf-8"))
+
+
+def read_json(folder: Path, name: str) -> dict[str, Any]:
+    """One of a run's JSON files; a ``ValueError`` says if it is missing or damaged."""
+    path = folder / name
+    if not path.is_file():
+        what = "a finished run" if name == RECORD else "a run"
+        raise ValueError(
+            f"expected {what} in {str(folder)!r}, but {name} is missing; give a folder made by hybonet train"
+        )
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: expected JSON, but {error}; restore the file or train again") from None
+    if not isinstance(value, dict):
+        raise ValueError(f"{path}: expected a JSON object, got {value!r:.40}; restore the file or train again")
+    return value
+
+
+def read_config(folder: Path, task: str) -> dict[str, Any]:
+    """The ``config.json`` of a run of this task; a ``ValueError`` says if the run is another's."""
+    config = read_json(folder, CONFIG)
+    if config.get("task") != task:
+        raise ValueError(
+            f"expected a run of hybonet train {task}, but {str(folder)!r} was made by hybonet train "
+            f"{config.get('task')}; give another folder"
+        )
+    return config
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """The record of a finished run."""
+    return read_json(folder, RECORD)
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """The tensors of a safetensors file; a ``ValueError`` says why they cannot be read."""
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise ValueError(f"{path}: expected a safetensors file, but {error}; restore it or train again") from None
+
+
+def load_best(folder: Path, model: _Model) -> _Model:
+    """Put the weights of a run's best model into a model built from the run's settings."""
+    path = folder / BEST
+    if not path.exists():
+        raise ValueError(
+            f"{folder} has no model yet: it was stopped before its first validation; go on with "
+            f"hybonet train {read_json(folder, CONFIG).get('task')} --out {folder} --resume"
+        )
+    try:
+        model.load_state_dict(read_tensors(path))
+    except RuntimeError as error:
+        raise ValueError(f"{path} does not fit the run's settings: {str(error).splitlines()[-1].strip()}") from None
+    return model.eval()
+
+
+def read_history(folder: Path) -> list[dict[str, Any]]:
+    """The lines of a training so far, one an epoch; none before the first."""
+    path = folder / HISTORY
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def write_record(folder: Path, task: Task, result: FitResult, **measures: Any) -> None:
+    """Store the measures of a finished training with everything that they depend on."""
+    record = {
+        **task.describe(),
+        "recipe": read_config(folder, task.name).get("recipe"),
+        "settings": task.settings.model_dump(),
+        "seed": task.settings.seed,
+        "best_epoch": result.best_epoch,
+        "epochs": result.epochs,
+        "seconds": round(result.seconds, 2),
+        "parameters": sum(parameter.numel() for parameter in result.model.parameters()),
+        **measures,
+        **provenance(),
+    }
+    write_json(folder / RECORD, record)
