@@ -1,4 +1,4 @@
-"""``hybonet demo``: something to see with one command."""
+"""``hybonet demo``: the whole way from triples to answers with one command."""
 
 from __future__ import annotations
 
@@ -9,25 +9,55 @@ import typer
 
 from hybonet.cli.app import app, clean_errors
 
+_EXAMPLES = """
+**Examples**
 
-@app.command()
+`hybonet demo` trains, measures, asks and draws; a minute or two on two cores.
+
+`hybonet demo --out runs/again --no-plot` needs no matplotlib.
+"""
+
+
+@app.command(epilog=_EXAMPLES)
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the run; it must be new or empty.")] = Path("runs/demo"),
+    plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw pictures, too.")] = True,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier run in the same folder.")] = False,
 ) -> None:
-    """Embed WordNet's mammals in the hyperbolic plane, measure how well, and draw them.
+    """Train a knowledge-graph model on the package's WordNet graph, measure it, ask it, and draw what it knows.
 
-    The same as `hybonet train hierarchy --data wordnet_mammals`.
+    The same as `hybonet train kg --data wordnet`, some questions for `hybonet predict`, and `hybonet plot`.
     """
     with clean_errors():
-        from hybonet.cli.hierarchy import embed
-        from hybonet.cli.training import use_threads
+        from hybonet.cli.knowledge_graph import train
+        from hybonet.reporting.disk import require_matplotlib
         from hybonet.tasks.run_folder import holds_run
 
+        if plot:
+            require_matplotlib()
         if holds_run(out) and not overwrite:
             raise ValueError(
                 f"expected a new or empty folder, but {str(out)!r} holds an earlier run; add --overwrite to replace "
                 "it, or choose another --out"
             )
-        use_threads(1)
-        embed(out, "wordnet_mammals", "hierarchy", [], overwrite=overwrite)
+        train(out, "wordnet", overwrite=overwrite)
+        _show_examples(out)
+        if plot:
+            from hybonet.tasks.kg_pictures import draw_run
+
+            for path in draw_run(out, out):
+                typer.echo(f"Picture: {path}")
+
+
+def _show_examples(out: Path) -> None:
+    from rich.console import Console
+
+    from hybonet import KGModel
+    from hybonet.reporting.kg_tables import examples_table
+    from hybonet.tasks.kg_examples import held_out_examples
+
+    rows = [
+        (example.question, [(a.name, a.probability, a.label in example.true) for a in example.answers])
+        for example in held_out_examples(KGModel.load(out))
+    ]
+    Console().print(examples_table(rows))

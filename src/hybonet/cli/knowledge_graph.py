@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -62,29 +63,32 @@ def train_kg(
     Ctrl-C stops at the next batch, saves, and says how to go on.
     """
     with clean_errors():
-        _train(out, data, recipe, set_ or [], columns, names, resume, threads)
+        train(out, data, recipe, set_ or [], columns, names, resume=resume, threads=threads)
 
 
-def _train(
+def train(
     out: Path,
-    data: str | None,
-    recipe_name: str | None,
-    changes: list[str],
-    columns: str | None,
-    names: Path | None,
-    resume: bool,
-    threads: int | None,
+    data: str | None = None,
+    recipe_name: str | None = None,
+    changes: Sequence[str] = (),
+    columns: str | None = None,
+    names: Path | None = None,
+    *,
+    resume: bool = False,
+    threads: int | None = None,
+    overwrite: bool = False,
 ) -> None:
+    """What ``hybonet train kg`` does, with its options."""
     from hybonet.data.catalog import load_graph
     from hybonet.tasks.kg_run import read_settings, start_run, train_run
 
     use_threads(threads)
     if resume:
-        refuse_with_resume(data, recipe_name, changes, columns, names)
+        refuse_with_resume(data, recipe_name, list(changes), columns, names)
         settings = read_settings(out)
     else:
         recipe_name = recipe_name or "default"
-        settings = settings_for("kg", recipe_name, changes)
+        settings = settings_for("kg", recipe_name, list(changes))
 
     def start() -> None:
         options: dict[str, object] = {}
@@ -96,7 +100,7 @@ def _train(
         graph = load_graph(data or "wordnet", **options)
         for line in (*graph.notes, *graph.warnings):
             typer.echo(f"note: {line}", err=True)
-        start_run(out, settings, graph, recipe=recipe_name)
+        start_run(out, settings, graph, overwrite=overwrite, recipe=recipe_name)
 
     train_in(
         out,

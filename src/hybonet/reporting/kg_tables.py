@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rich.table import Table
+from rich.text import Text
 
 _SHOWN = ("mrr", "hits@1", "hits@3", "hits@10", "mean_rank", "adjusted_mean_rank")
 
@@ -44,3 +45,18 @@ def evaluation_tables(result: dict[str, Any]) -> list[Table]:
     for name, metrics in sorted(result["by_relation"].items(), key=lambda item: -item[1]["count"]):
         relations.add_row(name, metrics["category"], f"{metrics['count']:.0f}", *_cells(metrics))
     return [overall, kinds, relations]
+
+
+def examples_table(rows: list[tuple[str, list[tuple[str, float, bool]]]]) -> Table:
+    """Questions with their best answers: name, probability, and whether it is true by the held-out triples."""
+    table = Table(title="Questions that training did not see; ✓ true by the held-out triples", title_justify="left")
+    table.add_column("question")
+    table.add_column("best answers (probability)")
+    for question, answers in rows:
+        line = Text()
+        for name, probability, true in answers:
+            line.append(", " if line else "")
+            line.append(f"✓ {name}" if true else name, style="bold green" if true else "")
+            line.append(f" {probability:.2f}", style="dim")
+        table.add_row(question, line)
+    return table
