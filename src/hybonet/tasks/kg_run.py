@@ -16,11 +16,11 @@ from safetensors.torch import load_file, save_file
 
 from hybonet.data.triples import SPLITS, TripleData
 from hybonet.data.vocabulary import Vocabulary
+from hybonet.files import write_atomically
 from hybonet.models import TripleScorer
 from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings, KnowledgeGraphTask, evaluate
 from hybonet.tasks.provenance import provenance
 from hybonet.training import FitResult, Reporter, Trainer
-from hybonet.training.checkpoint import write_atomically
 
 CONFIG, GRAPH, ENTITIES, RELATIONS, RECORD = (
     "config.json",
@@ -118,7 +118,7 @@ def read_model(folder: Path, data: TripleData) -> TripleScorer:
 def write_json(path: Path, value: Any) -> None:
     """Write JSON whole or not at all."""
     text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
-    write_atomically(path, lambda target: Path(target).write_text(text, encoding="utf-8"))
+    write_atomically(path, lambda target: target.write_text(text, encoding="utf-8"))
 
 
 def _read_json(folder: Path, name: str) -> dict[str, Any]:
