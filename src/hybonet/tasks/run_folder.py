@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from hybonet.tasks.provenance import provenance
 from hybonet.training import FitResult, Task
-from hybonet.training.checkpoint import write_atomically
+from hybonet.files import write_atomically
 from hybonet.training.loop import BEST, HISTORY
 
 CONFIG, RECORD = "config.json", "record.json"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +12,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-
-def write_atomically(path: Path, write: Any) -> None:
-    """Call ``write(temporary_path)``, flush it to disk and rename: a reader or a crash sees the old file or the new."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        write(temporary)
-        with open(temporary, "rb") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+from hybonet.files import write_atomically
 
 
 def save_model(path: Path, model: nn.Module, **about: Any) -> None:
