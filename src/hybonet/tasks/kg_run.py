@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 from hybonet.data.triples import SPLITS, TripleData
 from hybonet.data.vocabulary import Vocabulary
@@ -20,7 +20,7 @@ from hybonet.models import TripleScorer
 from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings, KnowledgeGraphTask, evaluate
 from hybonet.tasks.provenance import provenance
 from hybonet.training import FitResult, Reporter, Trainer
-from hybonet.training.checkpoint import write_atomically
+from hybonet.training.checkpoint import write_atomically, write_tensors
 
 CONFIG, GRAPH, ENTITIES, RELATIONS, RECORD = (
     "config.json",
@@ -39,7 +39,7 @@ def start_run(folder: Path, settings: KnowledgeGraphSettings, data: TripleData, 
             f"expected a new or empty folder, but {str(folder)!r} holds files; go on with --resume if it is a run, or "
             "choose another --out"
         )
-    save_file({split: data.triples(split).contiguous() for split in SPLITS}, folder / GRAPH)
+    write_tensors(folder / GRAPH, {split: data.triples(split).contiguous() for split in SPLITS})
     for name, vocabulary in ((ENTITIES, data.entities), (RELATIONS, data.relations)):
         _write_vocabulary(folder / name, vocabulary)
     graph = {"source": data.source, "sha256": dict(data.sha256), "notes": data.notes, "warnings": data.warnings}
@@ -118,7 +118,7 @@ def read_model(folder: Path, data: TripleData) -> TripleScorer:
 def write_json(path: Path, value: Any) -> None:
     """Write JSON whole or not at all."""
     text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
-    write_atomically(path, lambda target: Path(target).write_text(text, encoding="utf-8"))
+    write_atomically(path, lambda target: target.write_text(text, encoding="utf-8"))
 
 
 def _read_json(folder: Path, name: str) -> dict[str, Any]:

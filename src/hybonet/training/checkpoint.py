@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
 
-def write_atomically(path: Path, write: Any) -> None:
+def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Call ``write(temporary_path)``, flush it to disk and rename: a reader or a crash sees the old file or the new."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
@@ -26,11 +27,26 @@ def write_atomically(path: Path, write: Any) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def write_tensors(path: Path, tensors: dict[str, Tensor], **about: Any) -> None:
+    """A safetensors file, whole or not at all; ``about`` goes to the header.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "numbers.safetensors"
+        >>> write_tensors(path, {"one": torch.ones(3)}, made_by="hand")
+        >>> safe_open(path, framework="pt").metadata()
+        {'hybonet': '{"made_by": "hand"}'}
+    """
+    # Bytes of our own writing: the library's save_file gives files that only their owner may read.
+    content = save(tensors, metadata={"hybonet": json.dumps(about)})
+    write_atomically(path, lambda target: target.write_bytes(content))
+
+
 def save_model(path: Path, model: nn.Module, **about: Any) -> None:
     """The model's tensors alone; ``about`` goes to the header."""
-    tensors = {name: value.detach().contiguous() for name, value in model.state_dict().items()}
-    metadata = {"hybonet": json.dumps(about)}
-    write_atomically(path, lambda target: save_file(tensors, target, metadata=metadata))
+    kept, aliases = _without_aliases({name: value.detach().contiguous() for name, value in model.state_dict().items()})
+    # A learned curvature that layers share is stored under each of its names: any reader of safetensors finds all.
+    write_tensors(path, {**kept, **{name: kept[source].clone() for name, source in aliases.items()}}, **about)
 
 
 def save_checkpoint(path: Path, model: nn.Module, optimizer: Optimizer, position: dict[str, Any]) -> None:
@@ -49,8 +65,7 @@ def save_checkpoint(path: Path, model: nn.Module, optimizer: Optimizer, position
         tensors["random.cuda"] = torch.cuda.get_rng_state()
     # A fixed curvature shared by layers has no tensors; a learned one appears under each: store each storage once.
     tensors, aliases = _without_aliases(tensors)
-    header = {"position": position, "groups": state["param_groups"], "numbers": numbers, "aliases": aliases}
-    write_atomically(path, lambda target: save_file(tensors, target, metadata={"hybonet": json.dumps(header)}))
+    write_tensors(path, tensors, position=position, groups=state["param_groups"], numbers=numbers, aliases=aliases)
 
 
 def _without_aliases(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, str]]:
