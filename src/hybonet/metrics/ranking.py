@@ -106,7 +106,8 @@ def ranking_metrics(ranks: Ranks) -> dict[str, float]:
     """Mean reciprocal rank, hits at 1, 3 and 10, mean rank, and the mean rank relative to that of a random order.
 
     ``adjusted_mean_rank`` is 1 for random and small for good models; ``adjusted_mean_rank_index`` is 0 for random and 1
-    for perfect ones.
+    for perfect ones. PyKEEN has the same figures as ``inverse_harmonic_mean_rank``, ``hits_at_k``,
+    ``arithmetic_mean_rank``, ``adjusted_arithmetic_mean_rank`` and ``adjusted_arithmetic_mean_rank_index``.
 
     Example:
         >>> import torch
