@@ -28,9 +28,15 @@ class KnownAnswers:
 
     def __init__(self, triples: Tensor, num_relations: int) -> None:
         self.num_relations = num_relations
-        unique = torch.unique(triples.long(), dim=0)
-        question = unique[:, 0] * num_relations + unique[:, 1]
-        self._answers = unique[:, 2].contiguous()  # unique sorts by head, then relation: questions are contiguous
+        head, relation, answer = triples.long().unbind(1)
+        question = head * num_relations + relation
+        # By question, then answer, each once. (torch.unique of rows does the same in forty times the time.)
+        order = answer.argsort()
+        order = order[question[order].argsort(stable=True)]
+        question, answer = question[order], answer[order]
+        again = torch.zeros_like(question, dtype=torch.bool)
+        again[1:] = (question[1:] == question[:-1]) & (answer[1:] == answer[:-1])
+        question, self._answers = question[~again], answer[~again]
         self._questions, counts = torch.unique_consecutive(question, return_counts=True)
         self._starts = torch.cat((counts.new_zeros(1), counts.cumsum(0)))
 

@@ -21,9 +21,11 @@ from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings, KnowledgeGraph
 from hybonet.tasks.provenance import provenance
 from hybonet.training import FitResult, Reporter, Trainer
 from hybonet.training.checkpoint import write_atomically, write_tensors
+from hybonet.training.loop import BEST
 
-CONFIG, GRAPH, ENTITIES, RELATIONS, RECORD = (
+CONFIG, MODEL, GRAPH, ENTITIES, RELATIONS, RECORD = (
     "config.json",
+    BEST,
     "graph.safetensors",
     "entities.tsv",
     "relations.tsv",
@@ -39,12 +41,16 @@ def start_run(folder: Path, settings: KnowledgeGraphSettings, data: TripleData, 
             f"expected a new or empty folder, but {str(folder)!r} holds files; go on with --resume if it is a run, or "
             "choose another --out"
         )
+    graph = write_graph(folder, data)
+    write_json(folder / CONFIG, {"task": "kg", **about, "settings": settings.model_dump(), "graph": graph})
+
+
+def write_graph(folder: Path, data: TripleData) -> dict[str, Any]:
+    """Write a graph's triples and labels, and return what the configuration says about it."""
     write_tensors(folder / GRAPH, {split: data.triples(split).contiguous() for split in SPLITS})
     for name, vocabulary in ((ENTITIES, data.entities), (RELATIONS, data.relations)):
         _write_vocabulary(folder / name, vocabulary)
-    graph = {"source": data.source, "sha256": dict(data.sha256), "notes": data.notes, "warnings": data.warnings}
-    content = {"task": "kg", **about, "settings": settings.model_dump(), "graph": graph}
-    write_json(folder / CONFIG, content)
+    return {"source": data.source, "sha256": dict(data.sha256), "notes": data.notes, "warnings": data.warnings}
 
 
 def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter: Reporter | None = None) -> FitResult:
@@ -71,7 +77,18 @@ def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter:
 
 def read_settings(folder: Path) -> KnowledgeGraphSettings:
     """The settings of a run."""
-    return KnowledgeGraphSettings(**_read_json(folder, CONFIG)["settings"])
+    config = read_config(folder)
+    if "model" in config:
+        raise ValueError(
+            f"expected a run to go on with, but {str(folder)!r} holds a model saved for use, without the state of its "
+            "training; start a new run"
+        )
+    return KnowledgeGraphSettings(**config["settings"])
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The configuration of a run or a saved model."""
+    return _read_json(folder, CONFIG)
 
 
 def read_record(folder: Path) -> dict[str, Any]:
@@ -81,7 +98,7 @@ def read_record(folder: Path) -> dict[str, Any]:
 
 def read_graph(folder: Path) -> TripleData:
     """The graph of a run, splits and names included."""
-    about = _read_json(folder, CONFIG)["graph"]
+    about = read_config(folder)["graph"]
     tensors = _read_tensors(folder / GRAPH)
     try:
         return TripleData(
@@ -92,25 +109,36 @@ def read_graph(folder: Path) -> TripleData:
             tensors["test"],
             source=about["source"],
             sha256=about["sha256"],
+            notes=tuple(about["notes"]),
+            warnings=tuple(about["warnings"]),
         )
     except KeyError as error:
         raise ValueError(f"{folder / GRAPH}: expected the triples of {error}, found none; train again") from None
 
 
 def read_model(folder: Path, data: TripleData) -> TripleScorer:
-    """The best model of a run."""
-    model = KnowledgeGraphTask(read_settings(folder), data).build_model()
-    if not (folder / "model.safetensors").exists():
+    """The best model of a run, or a saved model."""
+    config = read_config(folder)
+    if "model" in config:
+        try:
+            model = TripleScorer.from_config(config["model"])
+        except (KeyError, TypeError) as error:
+            raise ValueError(
+                f"{folder / CONFIG}: expected the settings of a TripleScorer under model, but {error}; restore the file"
+            ) from None
+    else:
+        model = KnowledgeGraphTask(read_settings(folder), data).build_model()
+    if not (folder / MODEL).exists():
         raise ValueError(
             f"{folder} has no model yet: it was stopped before its first validation; go on with "
             f"hybonet train kg --out {folder} --resume"
         )
-    tensors = _read_tensors(folder / "model.safetensors")
+    tensors = _read_tensors(folder / MODEL)
     try:
         model.load_state_dict(tensors)
     except RuntimeError as error:
         raise ValueError(
-            f"{folder / 'model.safetensors'} does not fit the run's settings: {str(error).splitlines()[-1].strip()}"
+            f"{folder / MODEL} does not fit the run's settings: {str(error).splitlines()[-1].strip()}"
         ) from None
     return model.eval()
 

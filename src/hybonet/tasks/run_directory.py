@@ -12,10 +12,8 @@ Files of a run:
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +25,7 @@ from hybonet.geometry import Lorentz
 from hybonet.metrics.reconstruction import PROTOCOL
 from hybonet.nn import LorentzEmbedding
 from hybonet.tasks.hierarchy_embedding import HierarchyEmbeddingConfig, TrainedHierarchy
+from hybonet.tasks.new_folder import new_folder
 from hybonet.tasks.provenance import provenance
 
 PICTURE = "disk.png"
@@ -89,36 +88,8 @@ def new_run(out: Path, *, overwrite: bool = False) -> Iterator[Path]:
         ...     [path.name for path in (Path(folder) / "runs" / "first").iterdir()]
         ['config.json']
     """
-    out = out.resolve()
-    check_target(out, overwrite=overwrite)
-    missing = [folder for folder in (out.parent, *out.parent.parents) if not folder.exists()]
-    staging = out.parent / f".{out.name}.{os.getpid()}.partial"
-    try:
-        staging.mkdir(parents=True)
+    with new_folder(out.resolve(), lambda place: check_target(place, overwrite=overwrite)) as staging:
         yield staging
-        check_target(out, overwrite=overwrite)  # somebody may have written there in the meantime
-        _put_in_place(staging, out)
-    except BaseException:  # an interrupt, too, must leave nothing behind
-        shutil.rmtree(staging, ignore_errors=True)
-        with suppress(OSError):  # a folder that is in use by now stays
-            for folder in missing:
-                folder.rmdir()
-        raise
-
-
-def _put_in_place(staging: Path, out: Path) -> None:
-    """Rename the finished folder; what it replaces (an empty folder or an earlier run) goes only after that."""
-    if not out.exists():
-        staging.rename(out)
-        return
-    retired = staging.with_suffix(".replaced")
-    out.rename(retired)
-    try:
-        staging.rename(out)
-    except OSError:
-        retired.rename(out)
-        raise
-    shutil.rmtree(retired)
 
 
 def write_run(
