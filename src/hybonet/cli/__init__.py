@@ -2,10 +2,10 @@
 
 import sys
 
-from hybonet.cli import catalogue, demo, knowledge_graph
+from hybonet.cli import catalogue, demo, export, knowledge_graph
 from hybonet.cli.app import app
 
-__all__ = ["app", "catalogue", "demo", "knowledge_graph", "main"]
+__all__ = ["app", "catalogue", "demo", "export", "knowledge_graph", "main"]
 
 
 def main() -> None:
