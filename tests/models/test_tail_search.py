@@ -65,6 +65,15 @@ def test_search_equals_sorting(monkeypatch, entities, top, filtered, small_steps
     torch.testing.assert_close(found.log_total, total)
 
 
+def test_best_tails_that_share_no_block_are_all_found():
+    scorer = make_scorer(1000)
+    far_apart = torch.arange(10) * 97
+    with torch.no_grad():
+        scorer.tail_bias[far_apart] += 1000.0
+    found = TailSearch(scorer).best(*questions(1000), top=10)
+    assert torch.equal(found.entities.sort(1).values, far_apart.expand(9, -1))
+
+
 def test_a_learned_curvature_and_far_scores_keep_the_softmax_exact():
     scorer = make_scorer(300, dtype=torch.float32, manifold=Lorentz(-0.3, learnable=True))
     with torch.no_grad():
