@@ -2,10 +2,10 @@
 
 import sys
 
-from hybonet.cli import catalogue, demo, hierarchy, knowledge_graph, pictures, report
+from hybonet.cli import catalogue, demo, export, hierarchy, knowledge_graph, pictures, report
 from hybonet.cli.app import app
 
-__all__ = ["app", "catalogue", "demo", "hierarchy", "knowledge_graph", "main", "pictures", "report"]
+__all__ = ["app", "catalogue", "demo", "export", "hierarchy", "knowledge_graph", "main", "pictures", "report"]
 
 
 def main() -> None:

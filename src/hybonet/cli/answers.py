@@ -75,9 +75,9 @@ def _print_tables(answered: list[tuple[dict[str, str], list[Answer]]]) -> None:
 
     for question, answers in answered:
         title = " — ".join(question.get(name, "?") for name in COLUMNS)
-        table = Table("", "answer", "label", "probability", "known", title=title, title_justify="left")
+        figure = "score" if any(answer.probability is None for answer in answers) else "probability"
+        table = Table("", "answer", "label", figure, "known", title=title, title_justify="left")
         for rank, answer in enumerate(answers, 1):
-            table.add_row(
-                str(rank), answer.name, answer.label, f"{answer.probability:.3f}", "yes" if answer.known else ""
-            )
+            value = f"{getattr(answer, figure):.3f}"
+            table.add_row(str(rank), answer.name, answer.label, value, "yes" if answer.known else "")
         Console().print(table)

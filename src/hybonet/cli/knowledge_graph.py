@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -20,9 +20,6 @@ from hybonet.cli.training import (
     train_in,
     use_threads,
 )
-
-if TYPE_CHECKING:
-    from hybonet.tasks.kg_answers import Answer
 
 _TRAIN_EXAMPLES = """
 **Examples**
@@ -167,6 +164,9 @@ def predict(
         Path | None, typer.Option(help="CSV or TSV with columns head, relation, tail; leave the asked one empty.")
     ] = None,
     output: Annotated[Path | None, typer.Option(help="Write answers here instead of the terminal.")] = None,
+    faiss: Annotated[
+        bool, typer.Option("--faiss", help="Search in a faiss index: the same answers, without probabilities.")
+    ] = False,
     form: Annotated[
         Literal["table", "json", "csv"], typer.Option("--format", help="How answers are written.")
     ] = "table",
@@ -183,10 +183,12 @@ def predict(
             raise ValueError("expected either two of --head, --relation and --tail, or a file of --questions")
         asked = read_questions(questions) if questions else [one]
         model = KGModel.load(run)
-        answered: list[tuple[dict[str, str], list[Answer]]] = []
-        for number, question in enumerate(asked, 1):
+        index = model.index() if faiss else None
+        if questions:
             try:
-                answered.append((question, model.ask(question, top, known=not new)))
+                answers = model.ask_many(asked, top, known=not new, index=index)
             except ValueError as error:
-                raise ValueError(f"{questions}, question {number}: {error}" if questions else str(error)) from None
-        write_answers(answered, form, output)
+                raise ValueError(f"{questions}, {error}") from None
+        else:
+            answers = [model.ask(one, top, known=not new, index=index)]
+        write_answers(list(zip(asked, answers, strict=True)), form, output)

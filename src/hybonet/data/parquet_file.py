@@ -20,7 +20,7 @@ def read_parquet_triples(
         file: the file's content.
         columns: names or positions of the three columns; None takes usual names, else the three of three.
     """
-    arrow, parquet = _arrow(file.source)
+    arrow, parquet = pyarrow_modules(file.source)
     try:
         reader = parquet.ParquetFile(io.BytesIO(file.content))
         names = list(reader.schema_arrow.names)
@@ -55,13 +55,13 @@ def _labels(arrow: Any, table: Any, name: str, source: str) -> list[str]:
     return [(label or "").strip() for label in column.to_pylist()]
 
 
-def _arrow(source: str) -> tuple[Any, Any]:
+def pyarrow_modules(path: str) -> tuple[Any, Any]:
+    """pyarrow and its Parquet part, or a ``ValueError`` that says what the file at ``path`` needs."""
     try:
         return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     except ImportError:
         raise ValueError(
-            f"{source}: reading Parquet needs pyarrow, which is not installed; pip install hybonet[parquet], "
-            "or save the table as CSV"
+            f"{path}: Parquet needs pyarrow, which is not installed; pip install hybonet[parquet], or use CSV"
         ) from None
 
 

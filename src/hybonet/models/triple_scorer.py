@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -62,6 +63,40 @@ class TripleScorer(LorentzModule):
         self.tail_bias = nn.Parameter(torch.empty(num_entities, **options))
         self.reset_parameters()
 
+    def config(self) -> dict[str, Any]:
+        """What :meth:`from_config` builds a scorer of the same shape from, ready for JSON.
+
+        Example:
+            >>> TripleScorer.from_config(TripleScorer(100, 5, 16).config())
+            TripleScorer(
+              100 entities, 5 relations, dim=16, scale=2.5
+              (manifold): Lorentz(K=-1)
+              (entities): LorentzEmbedding(
+                100, 16, max_norm=1.5
+                (manifold): Lorentz(K=-1)
+              )
+            )
+        """
+        return {
+            "num_entities": self.num_entities,
+            "num_relations": self.num_relations,
+            "dim": self.dim,
+            "max_norm": self.entities.max_norm,
+            "scale": self.scale,
+            "margin": self.margin,
+            "dropout": self.dropout,
+            "K": self.manifold.curvature,
+            "learn_curvature": self.manifold.learnable,
+            "dtype": str(self.tail_bias.dtype).removeprefix("torch."),
+        }
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> TripleScorer:
+        """A new scorer with the settings of :meth:`config`."""
+        options = dict(config)
+        manifold = Lorentz(options.pop("K"), learnable=options.pop("learn_curvature"))
+        return cls(**options | {"dtype": getattr(torch, options["dtype"])}, manifold=manifold)
+
     def reset_parameters(self) -> None:
         """Entities Gaussian at radius ≈ 1, relations Kaiming-uniform, biases zero."""
         self.entities.reset_parameters()
@@ -78,11 +113,18 @@ class TripleScorer(LorentzModule):
         u = torch.cat((u[:, :1], u[:, 1:] + bias[:, 1:]), dim=-1)
         return gated_lift(u, self.scale, K=self.manifold.K)
 
-    def forward(self, heads: Tensor, relations: Tensor, tails: Tensor | None = None) -> Tensor:
+    def queries(self, heads: Tensor, relations: Tensor) -> tuple[Tensor, Tensor]:
+        r"""Vectors q ``(B, dim)`` and numbers c ``(B,)`` with :math:`s(h, r, t) = q \cdot e_t + b_t + c`.
+
+        A plain inner product with the tail's ambient coordinates: what searches among many tails need.
+        """
         expected = self.transformed(heads, relations)
         # -d² = 2<q,t> - 2/K; the sign of time and the factor go to the smaller side.
         query = 2.0 * torch.cat((-expected[:, :1], expected[:, 1:]), dim=-1)
-        offset = self.head_bias[heads] + (self.margin - 2.0 / self.manifold.K)
+        return query, self.head_bias[heads] + (self.margin - 2.0 / self.manifold.K)
+
+    def forward(self, heads: Tensor, relations: Tensor, tails: Tensor | None = None) -> Tensor:
+        query, offset = self.queries(heads, relations)
         if tails is None:
             points = self.entities(torch.arange(self.num_entities, device=query.device))
             return torch.addmm(self.tail_bias, query, points.T) + offset[:, None]

@@ -47,7 +47,7 @@ def evaluation_tables(result: dict[str, Any]) -> list[Table]:
     return [overall, kinds, relations]
 
 
-def examples_table(rows: list[tuple[str, list[tuple[str, float, bool]]]]) -> Table:
+def examples_table(rows: list[tuple[str, list[tuple[str, float | None, bool]]]]) -> Table:
     """Questions with their best answers: name, probability, and whether it is true by the held-out triples."""
     table = Table(title="Questions that training did not see; ✓ true by the held-out triples", title_justify="left")
     table.add_column("question")
@@ -57,6 +57,7 @@ def examples_table(rows: list[tuple[str, list[tuple[str, float, bool]]]]) -> Tab
         for name, probability, true in answers:
             line.append(", " if line else "")
             line.append(f"✓ {name}" if true else name, style="bold green" if true else "")
-            line.append(f" {probability:.2f}", style="dim")
+            if probability is not None:
+                line.append(f" {probability:.2f}", style="dim")
         table.add_row(question, line)
     return table

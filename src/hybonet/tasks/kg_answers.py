@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor
 
 from hybonet.data.triples import TripleData
+from hybonet.data.vocabulary import Vocabulary
 from hybonet.metrics.ranking import KnownAnswers
-from hybonet.models import TripleScorer
+from hybonet.models import TailSearch, TripleScorer
 from hybonet.tasks.kg_run import read_graph, read_model
+from hybonet.tasks.pretrained import write_pretrained
+from hybonet.tasks.run_folder import RECORD, read_config, read_record
+
+if TYPE_CHECKING:
+    from hybonet.models.faiss_search import FaissTailSearch
+
+#: A question in numbers: head, relation and tail, with None for the one that is asked for.
+_Question = tuple[int | None, int | None, int | None]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer: a name, its probability among all candidates, and whether the triple was in the training data."""
+    """One answer: a name, its probability among all candidates, and whether the triple was in the training data.
+
+    The probability is None where only the best scores are known (:meth:`KGModel.index`).
+    """
 
     label: str
     name: str
-    probability: float
+    probability: float | None
     score: float
     known: bool
 
@@ -35,6 +49,12 @@ class KGModel:
     Probabilities are the softmax of the scores over all candidates of a question; they add up to one over all entities
     (or relations), known ones included.
 
+    Args:
+        scorer: the model.
+        graph: what its numbers stand for, and which triples it was trained on.
+        config: anything worth keeping about it, such as the settings of its training.
+        record: its metrics, as ``record.json`` of a run has them.
+
     Example:
         >>> graph = TripleData.from_labels([("dog", "is a", "canine"), ("wolf", "is a", "canine")])
         >>> model = KGModel(TripleScorer(3, 1, 8), graph)
@@ -42,69 +62,193 @@ class KGModel:
         ['dog', 'wolf']
     """
 
-    def __init__(self, scorer: TripleScorer, graph: TripleData) -> None:
+    def __init__(
+        self,
+        scorer: TripleScorer,
+        graph: TripleData,
+        *,
+        config: Mapping[str, Any] | None = None,
+        record: Mapping[str, Any] | None = None,
+    ) -> None:
         self.scorer, self.graph = scorer.eval(), graph
+        self.config, self.record = dict(config or {}), record
         self._known = KnownAnswers(graph.with_reciprocals("train"), 2 * graph.num_relations)
+        self._tails: tuple[list[tuple[int, int]], TailSearch] | None = None
+
+    @classmethod
+    def from_pretrained(cls, folder: str | Path) -> KGModel:
+        """A model from a folder on disk: of :meth:`save_pretrained`, or of a run made by ``hybonet train kg``."""
+        folder = Path(folder)
+        graph = read_graph(folder)
+        scorer = read_model(folder, graph)
+        record = read_record(folder) if (folder / RECORD).exists() else None
+        return cls(scorer, graph, config=read_config(folder, "kg"), record=record)
 
     @classmethod
     def load(cls, folder: str | Path) -> KGModel:
-        """The best model of a run made by ``hybonet train kg``."""
-        graph = read_graph(Path(folder))
-        return cls(read_model(Path(folder), graph), graph)
+        """The best model of a run made by ``hybonet train kg``; the same as :meth:`from_pretrained`."""
+        return cls.from_pretrained(folder)
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write a new folder with what use needs and nothing else, in the layout that the Hugging Face hub knows.
+
+        ``config.json``, ``model.safetensors``, the graph with its labels, ``README.md`` (a model card), and
+        ``record.json`` if the metrics are known. It appears complete or not at all.
+
+        Example:
+            >>> import tempfile
+            >>> graph = TripleData.from_labels([("dog", "is a", "canine"), ("wolf", "is a", "canine")])
+            >>> folder = Path(tempfile.mkdtemp()) / "animals"
+            >>> KGModel(TripleScorer(3, 1, 8), graph).save_pretrained(folder)
+            >>> KGModel.from_pretrained(folder).graph
+            TripleData('triples': 3 entities, 1 relations, 2 / 0 / 0 triples)
+        """
+        write_pretrained(Path(folder), self.scorer, self.graph, self.config, self.record)
 
     def tails(self, head: str, relation: str, top: int = 10, *, known: bool = True) -> list[Answer]:
         """What (head, relation, ?) may be; without ``known``, only what the training data does not say already."""
-        return self._entities(self.graph.entities.find(head), self.graph.relations.find(relation), top, known)
+        return self._answer([(self.graph.entities.find(head), self.graph.relations.find(relation), None)], top, known)[
+            0
+        ]
 
     def heads(self, relation: str, tail: str, top: int = 10, *, known: bool = True) -> list[Answer]:
         """What (?, relation, tail) may be."""
-        reciprocal = self.graph.relations.find(relation) + self.graph.num_relations
-        return self._entities(self.graph.entities.find(tail), reciprocal, top, known)
+        return self._answer([(None, self.graph.relations.find(relation), self.graph.entities.find(tail))], top, known)[
+            0
+        ]
 
-    @torch.no_grad()
-    def relations(self, head: str, tail: str, top: int = 10) -> list[Answer]:
+    def relations(self, head: str, tail: str, top: int = 10, *, known: bool = True) -> list[Answer]:
         """How head and tail may be related."""
-        count = self.graph.num_relations
-        first, second = self.graph.entities.find(head), self.graph.entities.find(tail)
-        every = torch.arange(count)
-        scores = self.scorer(torch.full((count,), first), every, torch.full((count,), second))
-        rows, answers = self._known.of(torch.full((count,), first), every)
-        known = set(rows[answers == second].tolist())
-        probability = torch.softmax(scores, 0)
-        vocabulary = self.graph.relations
-        return [
-            Answer(vocabulary[i], vocabulary.name(i), probability[i].item(), scores[i].item(), i in known)
-            for i in scores.topk(min(top, count)).indices.tolist()
-        ]
+        return self._answer([(self.graph.entities.find(head), None, self.graph.entities.find(tail))], top, known)[0]
+
+    def ask(
+        self, question: Mapping[str, str], top: int = 10, *, known: bool = True, index: FaissTailSearch | None = None
+    ) -> list[Answer]:
+        """Answer a question given as a mapping with two of ``head``, ``relation`` and ``tail``."""
+        return self._answer([self._numbers(question)], top, known, index)[0]
+
+    def ask_many(
+        self,
+        questions: Sequence[Mapping[str, str]],
+        top: int = 10,
+        *,
+        known: bool = True,
+        index: FaissTailSearch | None = None,
+    ) -> list[list[Answer]]:
+        """Answers to many questions at once, as :meth:`ask` gives them one by one.
+
+        Args:
+            questions: mappings with two of ``head``, ``relation`` and ``tail``.
+            top: how many answers a question.
+            known: with False, only what the training data does not say already.
+            index: where to look for entities, from :meth:`index`; answers then have no probability.
+
+        Example:
+            >>> graph = TripleData.from_labels([("dog", "is a", "canine"), ("wolf", "is a", "canine")])
+            >>> model = KGModel(TripleScorer(3, 1, 8), graph)
+            >>> answers = model.ask_many([{"head": "dog", "relation": "is a"}, {"head": "dog", "tail": "wolf"}])
+            >>> [len(each) for each in answers]
+            [3, 1]
+        """
+        numbers = []
+        for place, question in enumerate(questions, 1):
+            try:
+                numbers.append(self._numbers(question))
+            except ValueError as error:
+                raise ValueError(f"question {place}: {error}") from None
+        return self._answer(numbers, top, known, index)
+
+    def index(self) -> FaissTailSearch:
+        """A faiss index of all entities (extra ``faiss``) for :meth:`ask_many`.
+
+        It finds the same answers with the same scores, but sees only the best of them: what all scores add up to is
+        unknown, so ``Answer.probability`` is None.
+        """
+        from hybonet.models.faiss_search import FaissTailSearch
+
+        return FaissTailSearch(self.scorer)
+
+    def _numbers(self, question: Mapping[str, str]) -> _Question:
+        given = {key: value for key, value in question.items() if value}
+        if len(given) != 2 or not given.keys() <= {"head", "relation", "tail"}:
+            raise ValueError(
+                f"expected two of head, relation and tail, got {', '.join(sorted(given)) or 'none'}; leave out the one "
+                "you ask for"
+            )
+        entities, relations = self.graph.entities, self.graph.relations
+        return (
+            entities.find(given["head"]) if "head" in given else None,
+            relations.find(given["relation"]) if "relation" in given else None,
+            entities.find(given["tail"]) if "tail" in given else None,
+        )
+
+    def _answer(
+        self, questions: list[_Question], top: int, known: bool, index: FaissTailSearch | None = None
+    ) -> list[list[Answer]]:
+        if top < 1:
+            raise ValueError(f"expected at least one answer a question, got top={top}; give a positive number")
+        answers: dict[int, list[Answer]] = {}
+        entities: dict[int, tuple[int, int]] = {}
+        for place, (head, relation, tail) in enumerate(questions):
+            if relation is None:
+                assert head is not None
+                assert tail is not None
+                answers[place] = self._relations(head, tail, top, known)
+            elif head is not None:
+                entities[place] = (head, relation)
+            elif tail is not None:
+                entities[place] = (tail, relation + self.graph.num_relations)
+        if entities:
+            found = self._entities(torch.tensor(list(entities.values())), top, known, index or self._search())
+            answers |= dict(zip(entities, found, strict=True))
+        return [answers[place] for place in range(len(questions))]
+
+    def _search(self) -> TailSearch:
+        """Prepared with the first question, and again if weights have changed since."""
+        weights = [(parameter.data_ptr(), parameter._version) for parameter in self.scorer.parameters()]
+        if self._tails is None or self._tails[0] != weights:
+            self._tails = (weights, TailSearch(self.scorer))
+        return self._tails[1]
+
+    def _entities(
+        self, questions: Tensor, top: int, known: bool, search: TailSearch | FaissTailSearch
+    ) -> list[list[Answer]]:
+        heads, relations = questions.unbind(1)
+        rows, members = self._known.of(heads, relations)
+        best = search.best(heads, relations, top, None if known else (rows, members))
+        pair = self.graph.num_entities * torch.arange(len(heads))
+        in_training = torch.isin(best.entities + pair[:, None], members + pair[rows])
+        probability: Any = [[None] * best.scores.shape[1]] * len(heads)
+        if best.log_total is not None:
+            probability = (best.scores - best.log_total[:, None]).exp().tolist()
+        columns = zip(best.entities.tolist(), probability, best.scores.tolist(), in_training.tolist(), strict=True)
+        return [_answers(self.graph.entities, *row) for row in columns]
 
     @torch.no_grad()
-    def _entities(self, entity: int, relation: int, top: int, known: bool) -> list[Answer]:
-        question = (torch.tensor([entity]), torch.tensor([relation]))
-        scores = self.scorer(*question)[0]
+    def _relations(self, head: int, tail: int, top: int, known: bool) -> list[Answer]:
+        every = torch.arange(self.graph.num_relations)
+        heads, tails = torch.full_like(every, head), torch.full_like(every, tail)
+        scores = self.scorer(heads, every, tails)
         probability = torch.softmax(scores, 0)
-        _, answers = self._known.of(*question)
-        members = set(answers.tolist())
+        rows, members = self._known.of(heads, every)
+        in_training = torch.isin(every, rows[members == tail])
         if not known:
-            scores[answers] = -torch.inf
-        best = scores.topk(min(top, len(scores)))
-        vocabulary = self.graph.entities
-        return [
-            Answer(vocabulary[i], vocabulary.name(i), probability[i].item(), score, i in members)
-            for i, score in zip(best.indices.tolist(), best.values.tolist(), strict=True)
-            if score > -torch.inf
-        ]
+            scores = scores.masked_fill(in_training, -torch.inf)
+        best = scores.topk(min(top, len(every)))
+        columns = (probability[best.indices], best.values, in_training[best.indices])
+        return _answers(self.graph.relations, best.indices.tolist(), *(column.tolist() for column in columns))
 
-    def ask(self, question: dict[str, str], top: int = 10, *, known: bool = True) -> list[Answer]:
-        """Answer a question given as a mapping with two of ``head``, ``relation`` and ``tail``."""
-        given = {key: value for key, value in question.items() if value}
-        match sorted(given):
-            case ["head", "relation"]:
-                return self.tails(given["head"], given["relation"], top, known=known)
-            case ["relation", "tail"]:
-                return self.heads(given["relation"], given["tail"], top, known=known)
-            case ["head", "tail"]:
-                return self.relations(given["head"], given["tail"], top)
-        raise ValueError(
-            f"expected two of head, relation and tail, got {', '.join(sorted(given)) or 'none'}; leave out the one you "
-            "ask for"
-        )
+
+def _answers(
+    vocabulary: Vocabulary,
+    numbers: list[int],
+    probabilities: Sequence[float | None],
+    scores: list[float],
+    known: list[bool],
+) -> list[Answer]:
+    """Without places that no candidate fills: their score is minus infinity."""
+    return [
+        Answer(vocabulary[number], vocabulary.name(number), probability, score, member)
+        for number, probability, score, member in zip(numbers, probabilities, scores, known, strict=True)
+        if score > -torch.inf
+    ]

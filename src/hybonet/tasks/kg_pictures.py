@@ -7,6 +7,7 @@ from pathlib import Path
 from hybonet.geometry import Lorentz
 from hybonet.reporting.charts import draw_curves, draw_groups, draw_relation_bars
 from hybonet.reporting.disk import draw_disk
+from hybonet.reporting.disk_page import DiskNode, write_disk_page
 from hybonet.reporting.geodesics import disk_view
 from hybonet.tasks.kg_answers import KGModel
 from hybonet.tasks.kg_hierarchy import PredictedHierarchy, hierarchical_relations, predicted_hierarchy
@@ -78,14 +79,29 @@ def _draw_tree(model: KGModel, tree: PredictedHierarchy, relations: list[str], f
         f"model.\nRed: {new} parents that are not in the training data; {tree.new_and_true} of them are true by the "
         "held-out triples."
     )
+    title = f"{title}: the hierarchy of {len(found):,} entities as the model sees it"
     draw_disk(
         points,
         found,
         plane,
         folder / DISK,
-        title=f"{title}: the hierarchy of {len(found):,} entities as the model sees it",
+        title=title,
         note=note,
         shown=shown,
         new_edges=tree.new,
     )
-    return [folder / DISK]
+    branch, tops = found.branches(_BRANCHES)
+    nodes = [
+        DiskNode(
+            shown[node],
+            label=label,
+            detail=model.graph.entities.description(int(tree.entities[node])),
+            depth=int(found.depths[node]),
+            group=shown[tops[int(branch[node])]] if branch[node] >= 0 else "",
+        )
+        for node, label in enumerate(found.names)
+    ]
+    centre = plane.centroid(points[found.roots])
+    flat = disk_view(points, centre, plane)
+    write_disk_page(folder / PAGE, flat, nodes, found.edges, title=title, note=note, new_edges=tree.new)
+    return [folder / DISK, folder / PAGE]

@@ -9,14 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import save_file
-
 from hybonet.data.triples import SPLITS, TripleData
 from hybonet.data.vocabulary import Vocabulary
 from hybonet.models import TripleScorer
 from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings, KnowledgeGraphTask, evaluate
 from hybonet.tasks.run_folder import CONFIG, load_best, new_run, read_config, read_tensors, write_json, write_record
 from hybonet.training import FitResult, Reporter, Trainer
+from hybonet.training.checkpoint import write_tensors
 from hybonet.training.processes import joined_processes
 
 GRAPH, ENTITIES, RELATIONS = "graph.safetensors", "entities.tsv", "relations.tsv"
@@ -28,12 +27,17 @@ def start_run(
     """Write what a training starts from into a new or empty folder, or over an earlier run: all of it or nothing."""
     task = KnowledgeGraphTask(settings, data)  # refuses what cannot be trained before anything is written
     with new_run(folder, overwrite=overwrite) as staging:
-        save_file({split: data.triples(split).contiguous() for split in SPLITS}, staging / GRAPH)
-        for name, vocabulary in ((ENTITIES, data.entities), (RELATIONS, data.relations)):
-            _write_vocabulary(staging / name, vocabulary)
-        graph = {"source": data.source, "sha256": dict(data.sha256), "notes": data.notes, "warnings": data.warnings}
+        graph = write_graph(staging, data)
         content = {"task": task.name, **about, "settings": settings.model_dump(), "graph": graph}
         write_json(staging / CONFIG, content)
+
+
+def write_graph(folder: Path, data: TripleData) -> dict[str, Any]:
+    """Write a graph's triples and labels, and return what the configuration says about it."""
+    write_tensors(folder / GRAPH, {split: data.triples(split).contiguous() for split in SPLITS})
+    for name, vocabulary in ((ENTITIES, data.entities), (RELATIONS, data.relations)):
+        _write_vocabulary(folder / name, vocabulary)
+    return {"source": data.source, "sha256": dict(data.sha256), "notes": data.notes, "warnings": data.warnings}
 
 
 def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter: Reporter | None = None) -> FitResult:
@@ -53,7 +57,13 @@ def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter:
 
 def read_settings(folder: Path) -> KnowledgeGraphSettings:
     """The settings of a run."""
-    return KnowledgeGraphSettings(**read_config(folder, KnowledgeGraphTask.name)["settings"])
+    config = read_config(folder, KnowledgeGraphTask.name)
+    if "model" in config:
+        raise ValueError(
+            f"expected a run to go on with, but {str(folder)!r} holds a model saved for use, without the state of its "
+            "training; start a new run"
+        )
+    return KnowledgeGraphSettings(**config["settings"])
 
 
 def read_graph(folder: Path) -> TripleData:
@@ -69,14 +79,25 @@ def read_graph(folder: Path) -> TripleData:
             tensors["test"],
             source=about["source"],
             sha256=about["sha256"],
+            notes=tuple(about["notes"]),
+            warnings=tuple(about["warnings"]),
         )
     except KeyError as error:
         raise ValueError(f"{folder / GRAPH}: expected the triples of {error}, found none; train again") from None
 
 
 def read_model(folder: Path, data: TripleData) -> TripleScorer:
-    """The best model of a run."""
-    return load_best(folder, KnowledgeGraphTask(read_settings(folder), data).build_model())
+    """The best model of a run, or a saved model."""
+    config = read_config(folder, KnowledgeGraphTask.name)
+    if "model" not in config:
+        return load_best(folder, KnowledgeGraphTask(read_settings(folder), data).build_model())
+    try:
+        model = TripleScorer.from_config(config["model"])
+    except (KeyError, TypeError) as error:
+        raise ValueError(
+            f"{folder / CONFIG}: expected the settings of a TripleScorer under model, but {error}; restore the file"
+        ) from None
+    return load_best(folder, model)
 
 
 def _write_vocabulary(path: Path, vocabulary: Vocabulary) -> None:

@@ -8,10 +8,8 @@ else there is belongs to the task.
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,9 +17,10 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from hybonet.files import write_atomically
+from hybonet.tasks.new_folder import new_folder, unfinished
 from hybonet.tasks.provenance import provenance
 from hybonet.training import FitResult, Task
-from hybonet.files import write_atomically
 from hybonet.training.loop import BEST, HISTORY
 
 CONFIG, RECORD = "config.json", "record.json"
@@ -58,7 +57,7 @@ def check_target(out: Path, *, overwrite: bool = False) -> None:
         return
     if not out.is_dir():
         raise ValueError(f"expected a folder for the run, got the file {str(out)!r}; choose another --out")
-    present = [entry for entry in sorted(out.iterdir()) if entry not in _unfinished(out)]
+    present = [entry for entry in sorted(out.iterdir()) if entry not in unfinished(out)]
     if not present:
         return
     if not overwrite:
@@ -86,62 +85,8 @@ def new_run(out: Path, *, overwrite: bool = False) -> Iterator[Path]:
         ...     [path.name for path in (Path(folder) / "runs" / "first").iterdir()]
         ['config.json']
     """
-    given, out = out, out.resolve()
-    check_target(given, overwrite=overwrite)
-    missing = [folder for folder in (out.parent, *out.parent.parents) if not folder.exists()]
-    beside = _can_be_exchanged(out)
-    name = f".{out.name}.{os.getpid()}.partial"
-    staging = (out.parent if beside else out) / name
-    try:
-        staging.mkdir(parents=True)
+    with new_folder(out, lambda: check_target(out, overwrite=overwrite), last=CONFIG) as staging:
         yield staging
-        check_target(given, overwrite=overwrite)  # somebody may have written there in the meantime
-        (_exchange if beside else _move_up)(staging, out)
-    except BaseException:  # an interrupt, too, must leave nothing behind
-        shutil.rmtree(staging, ignore_errors=True)
-        with suppress(OSError):  # a folder that is in use by now stays
-            for folder in missing:
-                folder.rmdir()
-        raise
-
-
-def _unfinished(out: Path) -> list[Path]:
-    """Folders that a start killed half-way has left inside ``out``."""
-    return [entry for entry in out.glob(".*.partial") if entry.is_dir()]
-
-
-def _can_be_exchanged(out: Path) -> bool:
-    """Whether another folder can take the place of ``out``: not of a mounted volume, nor of the folder we stand in."""
-    if not out.exists():
-        return True
-    return not os.path.ismount(out) and not out.samefile(Path.cwd()) and os.access(out.parent, os.W_OK)
-
-
-def _exchange(staging: Path, out: Path) -> None:
-    """Rename the finished folder; what it replaces (an empty folder or an earlier run) goes only after that."""
-    if not out.exists():
-        staging.rename(out)
-        return
-    retired = staging.with_suffix(".replaced")
-    out.rename(retired)
-    try:
-        staging.rename(out)
-    except OSError:
-        retired.rename(out)
-        raise
-    shutil.rmtree(retired)
-
-
-def _move_up(staging: Path, out: Path) -> None:
-    """Put the finished files in place of the earlier ones, config.json last, since it makes the folder a run."""
-    for earlier in sorted(out.iterdir(), key=lambda entry: entry.name != CONFIG):
-        if earlier.is_file():
-            earlier.unlink()
-        elif earlier != staging:
-            shutil.rmtree(earlier)
-    for entry in sorted(staging.iterdir(), key=lambda entry: entry.name == CONFIG):
-        entry.rename(out / entry.name)
-    staging.rmdir()
 
 
 # -- its files --------------------------------------------------------------------------------------------------------

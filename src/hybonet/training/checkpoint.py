@@ -8,18 +8,33 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from hybonet.files import write_atomically
 
 
+def write_tensors(path: Path, tensors: dict[str, Tensor], **about: Any) -> None:
+    """A safetensors file, whole or not at all; ``about`` goes to the header.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "numbers.safetensors"
+        >>> write_tensors(path, {"one": torch.ones(3)}, made_by="hand")
+        >>> safe_open(path, framework="pt").metadata()
+        {'hybonet': '{"made_by": "hand"}'}
+    """
+    # Bytes of our own writing: the library's save_file gives files that only their owner may read.
+    content = save(tensors, metadata={"hybonet": json.dumps(about)})
+    write_atomically(path, lambda target: target.write_bytes(content))
+
+
 def save_model(path: Path, model: nn.Module, **about: Any) -> None:
     """The model's tensors alone; ``about`` goes to the header."""
-    tensors = {name: value.detach().contiguous() for name, value in model.state_dict().items()}
-    metadata = {"hybonet": json.dumps(about)}
-    write_atomically(path, lambda target: save_file(tensors, target, metadata=metadata))
+    kept, aliases = _without_aliases({name: value.detach().contiguous() for name, value in model.state_dict().items()})
+    # A learned curvature that layers share is stored under each of its names: any reader of safetensors finds all.
+    write_tensors(path, {**kept, **{name: kept[source].clone() for name, source in aliases.items()}}, **about)
 
 
 def save_checkpoint(path: Path, model: nn.Module, optimizer: Optimizer, position: dict[str, Any]) -> None:
@@ -38,8 +53,7 @@ def save_checkpoint(path: Path, model: nn.Module, optimizer: Optimizer, position
         tensors["random.cuda"] = torch.cuda.get_rng_state()
     # A fixed curvature shared by layers has no tensors; a learned one appears under each: store each storage once.
     tensors, aliases = _without_aliases(tensors)
-    header = {"position": position, "groups": state["param_groups"], "numbers": numbers, "aliases": aliases}
-    write_atomically(path, lambda target: save_file(tensors, target, metadata={"hybonet": json.dumps(header)}))
+    write_tensors(path, tensors, position=position, groups=state["param_groups"], numbers=numbers, aliases=aliases)
 
 
 def _without_aliases(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, str]]:

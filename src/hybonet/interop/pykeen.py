@@ -1,0 +1,103 @@
+"""Let PyKEEN's evaluators and prediction functions run on a trained scorer of triples (extra ``pykeen``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import torch
+from pykeen.models import Model
+from pykeen.triples import TriplesFactory
+from pykeen.triples.triples_factory import KGInfo
+from pykeen.utils import NoRandomSeedNecessary
+from torch import Tensor, nn
+
+from hybonet.data.triples import SplitName, TripleData
+
+
+def triples_factory(graph: TripleData, split: SplitName = "train") -> TriplesFactory:
+    """A part of a graph as PyKEEN keeps it, under the same ids.
+
+    Example:
+        >>> factory = triples_factory(TripleData.from_labels([("dog", "is a", "canine")]))
+        >>> factory.entity_to_id
+        {'canine': 0, 'dog': 1}
+    """
+    return TriplesFactory(
+        graph.triples(split),
+        entity_to_id={label: number for number, label in enumerate(graph.entities)},
+        relation_to_id={label: number for number, label in enumerate(graph.relations)},
+        metadata={"source": graph.source},
+    )
+
+
+class PykeenModel(Model):
+    """A :class:`~hybonet.models.TripleScorer` in PyKEEN's clothes, to evaluate and to predict.
+
+    Tails are scored by the relation itself, heads by its reciprocal, as our own evaluation does. Train with
+    ``hybonet train kg``: PyKEEN's optimisers know nothing of points on the sheet.
+
+    Args:
+        scorer: takes ``(heads, relations)`` or ``(heads, relations, tails)``; its relation ``r + num_relations`` is r
+            read backwards.
+        triples_factory: the graph (:func:`triples_factory`), without inverse triples: the scorer has its own.
+
+    Example:
+        >>> from hybonet.models import TripleScorer
+        >>> factory = triples_factory(TripleData.from_labels([("dog", "is a", "canine")]))
+        >>> PykeenModel(TripleScorer(2, 1, 8), factory).predict_t(torch.tensor([[1, 0]])).shape
+        torch.Size([1, 2])
+    """
+
+    hpo_default: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(self, scorer: nn.Module, triples_factory: KGInfo) -> None:
+        no_seed: Any = NoRandomSeedNecessary
+        super().__init__(triples_factory=triples_factory, random_seed=no_seed)
+        if self.use_inverse_triples:
+            raise ValueError(
+                "expected a triples factory without inverse triples, since the scorer has reciprocal relations of its "
+                "own; build it with create_inverse_triples=False"
+            )
+        sizes = (scorer.num_entities, scorer.num_relations)
+        if sizes != (self.num_entities, self.num_relations):
+            raise ValueError(
+                f"expected a triples factory with the scorer's {sizes[0]} entities and {sizes[1]} relations, got "
+                f"{self.num_entities} and {self.num_relations}; build it with hybonet.interop.pykeen.triples_factory"
+            )
+        self.scorer: Any = scorer
+
+    def score_hrt(self, hrt_batch: Tensor, *, mode: Any = None) -> Tensor:
+        return self.scorer(*hrt_batch.unbind(1)).unsqueeze(1)
+
+    def score_t(
+        self, hr_batch: Tensor, *, slice_size: int | None = None, mode: Any = None, tails: Tensor | None = None
+    ) -> Tensor:
+        return self._entities(hr_batch[:, 0], hr_batch[:, 1], tails)
+
+    def score_h(
+        self, rt_batch: Tensor, *, slice_size: int | None = None, mode: Any = None, heads: Tensor | None = None
+    ) -> Tensor:
+        return self._entities(rt_batch[:, 1], rt_batch[:, 0] + self.num_relations, heads)
+
+    def score_r(
+        self, ht_batch: Tensor, *, slice_size: int | None = None, mode: Any = None, relations: Tensor | None = None
+    ) -> Tensor:
+        heads, tails = ht_batch.unbind(1)
+        every = torch.arange(self.num_relations, device=heads.device) if relations is None else relations
+        columns = every.expand(len(heads), -1).unbind(1)
+        return torch.stack([self.scorer(heads, column, tails) for column in columns], dim=1)
+
+    def _entities(self, entities: Tensor, relations: Tensor, candidates: Tensor | None) -> Tensor:
+        if candidates is None:
+            return self.scorer(entities, relations)
+        return self.scorer(entities, relations, candidates.expand(len(entities), -1))
+
+    def collect_regularization_term(self) -> Tensor:
+        return torch.zeros((), device=self.device)
+
+    def _reset_parameters_(self) -> None:
+        self.scorer.reset_parameters()
+
+    def _get_entity_len(self, *, mode: Any = None) -> int:
+        return self.num_entities

@@ -1,0 +1,101 @@
+"""A folder that appears complete, or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+def check_unused(out: Path) -> None:
+    """Raise a ``ValueError`` unless there is nothing at ``out``, or an empty folder.
+
+    Example:
+        >>> check_unused(Path(__file__))
+        Traceback (most recent call last):
+        ValueError: expected a new or empty folder, got the file ...
+    """
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"expected a new or empty folder, got the file {str(out)!r}; choose another place")
+    if out.exists() and any(out.iterdir()):
+        raise ValueError(f"expected a new or empty folder, but {str(out)!r} holds files; choose another place")
+
+
+@contextmanager
+def new_folder(out: Path, check: Callable[[], None] | None = None, *, last: str = "") -> Iterator[Path]:
+    """A folder to write into; it becomes ``out`` when the block ends, and vanishes if the block fails.
+
+    Args:
+        check: raises a ``ValueError`` if ``out`` may not be written, or replaced; by default it must be unused.
+        last: the file that makes the folder complete. Where ``out`` itself cannot be exchanged for another folder, its
+            files are, and this one comes last.
+
+    Example:
+        >>> import tempfile
+        >>> place = Path(tempfile.mkdtemp()) / "new"
+        >>> with new_folder(place) as staging:
+        ...     written = (staging / "one").write_text("1")
+        >>> [path.name for path in place.iterdir()]
+        ['one']
+    """
+    given, out = out, out.resolve()
+    check = check or (lambda: check_unused(given))
+    check()
+    missing = [folder for folder in (out.parent, *out.parent.parents) if not folder.exists()]
+    beside = _can_be_exchanged(out)
+    staging = (out.parent if beside else out) / f".{out.name}.{os.getpid()}.partial"
+    try:
+        staging.mkdir(parents=True)
+        yield staging
+        if beside:
+            check()  # somebody may have written there in the meantime
+            _exchange(staging, out)
+        else:
+            _move_up(staging, out, last)
+    except BaseException:  # an interrupt, too, must leave nothing behind
+        shutil.rmtree(staging, ignore_errors=True)
+        with suppress(OSError):  # a folder that is in use by now stays
+            for folder in missing:
+                folder.rmdir()
+        raise
+
+
+def unfinished(out: Path) -> list[Path]:
+    """Folders that a start killed half-way has left inside ``out``."""
+    return [entry for entry in out.glob(".*.partial") if entry.is_dir()]
+
+
+def _can_be_exchanged(out: Path) -> bool:
+    """Whether another folder can take the place of ``out``: not of a mounted volume, nor of the folder we stand in."""
+    if not out.exists():
+        return True
+    return not os.path.ismount(out) and not out.samefile(Path.cwd()) and os.access(out.parent, os.W_OK)
+
+
+def _exchange(staging: Path, out: Path) -> None:
+    """Rename the finished folder; what it replaces goes only after that."""
+    if not out.exists():
+        staging.rename(out)
+        return
+    retired = staging.with_suffix(".replaced")
+    out.rename(retired)
+    try:
+        staging.rename(out)
+    except OSError:
+        retired.rename(out)
+        raise
+    shutil.rmtree(retired)
+
+
+def _move_up(staging: Path, out: Path, last: str) -> None:
+    """Put the finished files in place of the earlier ones."""
+    for earlier in sorted(out.iterdir(), key=lambda entry: entry.name != last):
+        if earlier.is_file():
+            earlier.unlink()
+        elif earlier != staging:
+            shutil.rmtree(earlier)
+    for entry in sorted(staging.iterdir(), key=lambda entry: entry.name == last):
+        entry.rename(out / entry.name)
+    staging.rmdir()

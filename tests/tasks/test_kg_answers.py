@@ -1,0 +1,106 @@
+"""Answers by name: many questions at once, one by one, from an index, and after a change of the weights."""
+
+import math
+
+import pytest
+import torch
+from tests.recipes.test_recipes import toy_graph
+
+from hybonet.models import TripleScorer
+from hybonet.tasks.kg_answers import KGModel
+
+QUESTIONS = [
+    {"head": "n3", "relation": "next"},
+    {"relation": "double", "tail": "n4", "head": ""},
+    {"head": "n3", "tail": "n4"},
+    {"head": "n7", "relation": "double"},
+]
+
+
+@pytest.fixture
+def model():
+    torch.manual_seed(0)
+    graph = toy_graph()
+    scorer = TripleScorer(graph.num_entities, graph.num_relations, 8)
+    torch.nn.init.normal_(scorer.tail_bias)
+    return KGModel(scorer, graph)
+
+
+def pick(answers, *names):
+    return [tuple(getattr(answer, name) for name in names) for answer in answers]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_many_at_once_are_one_by_one(model, known):
+    together = model.ask_many(QUESTIONS, 6, known=known)
+    single = [model.ask(question, 6, known=known) for question in QUESTIONS]
+    named = [
+        model.tails("n3", "next", 6, known=known),
+        model.heads("double", "n4", 6, known=known),
+        model.relations("n3", "n4", 6, known=known),
+        model.tails("n7", "double", 6, known=known),
+    ]
+    for ours, one, other in zip(together, single, named, strict=True):
+        assert pick(ours, "label", "known") == pick(one, "label", "known") == pick(other, "label", "known")
+        assert [a.probability for a in ours] == pytest.approx([a.probability for a in one], rel=1e-5)
+
+
+def test_answers_are_the_softmax_of_the_scores(model):
+    [answers] = model.ask_many(QUESTIONS[:1], 100)
+    head, relation = model.graph.entities.find("n3"), model.graph.relations.find("next")
+    expected = torch.softmax(model.scorer(torch.tensor([head]), torch.tensor([relation]))[0], 0)
+    assert len(answers) == 20
+    for answer in answers:
+        assert answer.probability == pytest.approx(expected[model.graph.entities.find(answer.label)].item(), rel=1e-5)
+    assert [answer.score for answer in answers] == sorted((answer.score for answer in answers), reverse=True)
+    assert [answer.label for answer in answers if answer.known] == ["n4"]
+
+
+def test_known_answers_go_and_keep_their_share(model):
+    everything, new = (model.ask_many(QUESTIONS, 100, known=known) for known in (True, False))
+    for all_answers, new_answers in zip(everything, new, strict=True):
+        assert new_answers == [answer for answer in all_answers if not answer.known]
+        assert sum(answer.probability for answer in all_answers) == pytest.approx(1.0, rel=1e-5)
+    assert [answer.label for answer in new[2]] == ["double"]  # "next" is known between n3 and n4
+
+
+def test_an_index_gives_the_same_answers_without_probabilities(model):
+    pytest.importorskip("faiss")
+    for known in (True, False):
+        plain = model.ask_many(QUESTIONS, 5, known=known)
+        indexed = model.ask_many(QUESTIONS, 5, known=known, index=model.index())
+        for ours, theirs in zip(plain, indexed, strict=True):
+            assert pick(ours, "label", "known") == pick(theirs, "label", "known")
+            assert [a.score for a in ours] == pytest.approx([a.score for a in theirs], rel=1e-4)
+        assert all(answer.probability is None for answer in indexed[0] + indexed[1])
+        assert all(answer.probability is not None for answer in indexed[2])  # relations are few, and all seen
+
+
+def test_a_change_of_weights_is_seen(model):
+    model.ask(QUESTIONS[0])
+    with torch.no_grad():
+        model.scorer.tail_bias[model.graph.entities.find("n11")] += 100.0
+    assert model.ask(QUESTIONS[0])[0].label == "n11"
+    assert math.isclose(model.ask(QUESTIONS[0])[0].probability, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        ({"head": "n3"}, "expected two of head, relation and tail, got head"),
+        ({"head": "n3", "relation": "next", "tail": "n4"}, "expected two of head, relation and tail, got head, rel"),
+        ({"head": "n3", "relatoin": "next"}, "expected two of"),
+        ({"head": "nobody", "relation": "next"}, "expected one of 20 entities"),
+    ],
+)
+def test_a_bad_question_is_named_by_its_place(model, question, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        model.ask(question)
+    with pytest.raises(ValueError, match=f"question 2: {message}"):
+        model.ask_many([QUESTIONS[0], question])
+
+
+def test_edges(model):
+    assert model.ask_many([]) == []
+    with pytest.raises(ValueError, match="at least one answer"):
+        model.ask(QUESTIONS[0], top=0)
