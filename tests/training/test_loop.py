@@ -154,7 +154,7 @@ def test_non_finite_loss_names_step_and_parameter(tmp_path):
 def test_damaged_and_foreign_checkpoints_are_refused(tmp_path):
     fit(tmp_path)
     (tmp_path / "checkpoint.safetensors").write_bytes(b"not a checkpoint")
-    with pytest.raises(ValueError, match=r"cannot be read.*start again without --resume"):
+    with pytest.raises(ValueError, match=r"expected a checkpoint, got a damaged one .* in a new folder"):
         fit(tmp_path, resume=True)
 
 

@@ -9,5 +9,5 @@ __all__ = ["app", "catalogue", "demo", "knowledge_graph", "main"]
 
 
 def main() -> None:
-    """Entry point of the command."""
-    sys.exit(app())
+    """Run the command with the arguments of this process; :func:`hybonet.__main__.main` also guards the imports."""
+    sys.exit(app(prog_name="hybonet"))

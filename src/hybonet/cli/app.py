@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from hybonet.__main__ import STOPPED
+
 EXAMPLES = """
 **Examples**
 
@@ -51,9 +53,18 @@ def _root(
 
 @contextmanager
 def clean_errors(text: Callable[[Exception], str] = str) -> Iterator[None]:
-    """A user's mistake is one line on standard error and exit code 2, not a traceback."""
+    """A user's mistake is one line on standard error and exit code 2, Ctrl-C one line and 130; neither a traceback."""
     try:
         yield
-    except (ValueError, OSError) as error:
+    except BrokenPipeError:
+        raise  # the reader of our output has left: typer ends quietly
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename is not None else ""
+        typer.echo(f"error: {where}{error.strerror or error}", err=True)
+        raise typer.Exit(2) from None
+    except ValueError as error:
         typer.echo(f"error: {text(error)}", err=True)
         raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        typer.echo(STOPPED, err=True)
+        raise typer.Exit(130) from None

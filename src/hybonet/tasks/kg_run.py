@@ -7,20 +7,21 @@ description); ``model.safetensors``; ``checkpoint.safetensors`` and ``history.js
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
-import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
 from hybonet.data.triples import SPLITS, TripleData
 from hybonet.data.vocabulary import Vocabulary
 from hybonet.models import TripleScorer
 from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings, KnowledgeGraphTask, evaluate
 from hybonet.tasks.provenance import provenance
-from hybonet.training import FitResult, Reporter, Trainer
-from hybonet.training.checkpoint import write_atomically
+from hybonet.training import FitResult, Reporter, Trainer, describe, override
+from hybonet.training.checkpoint import load_model, read_position, read_tensors, write_atomically
+from hybonet.training.loop import BEST, LAST
+from hybonet.training.settings import CHANGEABLE
 
 CONFIG, GRAPH, ENTITIES, RELATIONS, RECORD = (
     "config.json",
@@ -31,14 +32,32 @@ CONFIG, GRAPH, ENTITIES, RELATIONS, RECORD = (
 )
 
 
-def start_run(folder: Path, settings: KnowledgeGraphSettings, data: TripleData, **about: Any) -> None:
-    """Write what a training starts from into a new or empty folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    if any(folder.iterdir()):
+def check_new_folder(folder: Path) -> None:
+    """Raise a ValueError unless a run can start in ``folder``, so that a mistake shows before the data is read.
+
+    Example:
+        >>> check_new_folder(Path(__file__))
+        Traceback (most recent call last):
+        ValueError: expected a new or empty folder, got the file ...; choose another --out
+    """
+    if folder.is_dir() and any(folder.iterdir()):
         raise ValueError(
             f"expected a new or empty folder, but {str(folder)!r} holds files; go on with --resume if it is a run, or "
             "choose another --out"
         )
+    nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not nearest.is_dir():
+        raise ValueError(f"expected a new or empty folder, got the file {str(nearest)!r}; choose another --out")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise ValueError(
+            f"expected a folder to write to, but {str(nearest)!r} may not be written; choose another --out"
+        )
+
+
+def start_run(folder: Path, settings: KnowledgeGraphSettings, data: TripleData, **about: Any) -> None:
+    """Write what a training starts from into a new or empty folder."""
+    check_new_folder(folder)
+    folder.mkdir(parents=True, exist_ok=True)
     save_file({split: data.triples(split).contiguous() for split in SPLITS}, folder / GRAPH)
     for name, vocabulary in ((ENTITIES, data.entities), (RELATIONS, data.relations)):
         _write_vocabulary(folder / name, vocabulary)
@@ -69,9 +88,48 @@ def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter:
     return result
 
 
+def change_run(folder: Path, changes: list[str]) -> None:
+    """Give a run more epochs, or another of the few settings that may change before it goes on.
+
+    The learning rate of the ``linear`` and ``cosine`` schedules, which depends on the number of epochs, follows the new
+    number from here on.
+
+    Args:
+        folder: the run.
+        changes: ``key=value`` assignments to epochs, patience, validate_every or checkpoint_seconds.
+    """
+    before = read_settings(folder)
+    after = override(before, changes)
+    old = {name: value for name, value, _ in describe(before)}
+    changed = [name for name, value, _ in describe(after) if value != old[name]]
+    fixed = [name for name in changed if name not in CHANGEABLE]
+    if fixed:
+        raise ValueError(
+            f"expected no other change than of {', '.join(CHANGEABLE)} with --resume, got {fixed[0]}: a run keeps its "
+            "data and settings; start a new one to change them"
+        )
+    position = read_position(folder / LAST) if (folder / LAST).exists() else {"epoch": 0, "stale": 0}
+    if "epochs" in changed and after.epochs <= position["epoch"]:
+        raise ValueError(
+            f"expected more than the {position['epoch']} epochs already done, got epochs={after.epochs}; give a larger "
+            "total, or leave it out"
+        )
+    if changed and after.patience is not None and position["stale"] >= after.patience:
+        raise ValueError(
+            f"expected patience above the {position['stale']} validations since the best one, got "
+            f"patience={after.patience}: training would stop at once; add --set patience={2 * position['stale']} or "
+            "--set patience=none"
+        )
+    if changed:
+        write_json(folder / CONFIG, {**_read_config(folder), "settings": after.model_dump()})
+
+
 def read_settings(folder: Path) -> KnowledgeGraphSettings:
     """The settings of a run."""
-    return KnowledgeGraphSettings(**_read_json(folder, CONFIG)["settings"])
+    try:
+        return KnowledgeGraphSettings.checked(_read_config(folder)["settings"])
+    except ValueError as error:
+        raise ValueError(f"{folder / CONFIG}: {error}; restore the file or train again") from None
 
 
 def read_record(folder: Path) -> dict[str, Any]:
@@ -81,37 +139,39 @@ def read_record(folder: Path) -> dict[str, Any]:
 
 def read_graph(folder: Path) -> TripleData:
     """The graph of a run, splits and names included."""
-    about = _read_json(folder, CONFIG)["graph"]
-    tensors = _read_tensors(folder / GRAPH)
+    about = _read_config(folder)["graph"]
+    tensors = read_tensors(folder / GRAPH)
+    missing = [split for split in SPLITS if split not in tensors]
+    if missing:
+        raise ValueError(f"{folder / GRAPH}: expected triples for {missing[0]}, found none; restore it or train again")
+    entities = _read_vocabulary(folder / ENTITIES, "entity")
+    relations = _read_vocabulary(folder / RELATIONS, "relation")
     try:
         return TripleData(
-            _read_vocabulary(folder / ENTITIES, "entity"),
-            _read_vocabulary(folder / RELATIONS, "relation"),
+            entities,
+            relations,
             tensors["train"],
             tensors["valid"],
             tensors["test"],
             source=about["source"],
             sha256=about["sha256"],
         )
-    except KeyError as error:
-        raise ValueError(f"{folder / GRAPH}: expected the triples of {error}, found none; train again") from None
+    except ValueError as error:
+        raise ValueError(
+            f"{folder}: {GRAPH} does not fit {ENTITIES} and {RELATIONS} ({str(error).split(';')[0]}); restore them or "
+            "train again"
+        ) from None
 
 
 def read_model(folder: Path, data: TripleData) -> TripleScorer:
     """The best model of a run."""
     model = KnowledgeGraphTask(read_settings(folder), data).build_model()
-    if not (folder / "model.safetensors").exists():
+    if not (folder / BEST).exists():
         raise ValueError(
             f"{folder} has no model yet: it was stopped before its first validation; go on with "
             f"hybonet train kg --out {folder} --resume"
         )
-    tensors = _read_tensors(folder / "model.safetensors")
-    try:
-        model.load_state_dict(tensors)
-    except RuntimeError as error:
-        raise ValueError(
-            f"{folder / 'model.safetensors'} does not fit the run's settings: {str(error).splitlines()[-1].strip()}"
-        ) from None
+    load_model(folder / BEST, model)
     return model.eval()
 
 
@@ -134,11 +194,15 @@ def _read_json(folder: Path, name: str) -> dict[str, Any]:
         raise ValueError(f"{path}: expected JSON, but {error}; restore the file or train again") from None
 
 
-def _read_tensors(path: Path) -> dict[str, torch.Tensor]:
-    try:
-        return load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise ValueError(f"{path}: expected a safetensors file, but {error}; restore it or train again") from None
+def _read_config(folder: Path) -> dict[str, Any]:
+    config = _read_json(folder, CONFIG)
+    settings, graph = (config.get(key) if isinstance(config, dict) else None for key in ("settings", "graph"))
+    if not isinstance(settings, dict) or not isinstance(graph, dict) or not {"source", "sha256"} <= graph.keys():
+        raise ValueError(
+            f"{folder / CONFIG}: expected the settings and the graph of a knowledge-graph run, found something else; "
+            "give a folder made by hybonet train kg"
+        )
+    return config
 
 
 def _write_vocabulary(path: Path, vocabulary: Vocabulary) -> None:
@@ -151,7 +215,12 @@ def _write_vocabulary(path: Path, vocabulary: Vocabulary) -> None:
 def _read_vocabulary(path: Path, kind: str) -> Vocabulary:
     try:
         rows = [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[1:-1]]
+        odd = next((number for number, row in enumerate(rows, 2) if len(row) != 3), None)
+        if odd is not None or not rows:
+            raise ValueError(f"line {odd or 2} is not one")
         labels, names, descriptions = zip(*rows, strict=True)
+        return Vocabulary(labels, names, descriptions, kind=kind)
     except (OSError, ValueError) as error:
-        raise ValueError(f"{path}: expected a label, a name and a description a line, but {error}") from None
-    return Vocabulary(labels, names, descriptions, kind=kind)
+        raise ValueError(
+            f"{path}: expected a label, a name and a description a line, but {error}; restore it or train again"
+        ) from None
