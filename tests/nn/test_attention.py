@@ -375,7 +375,10 @@ class TestModule:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ((9, 2), r"embed_dim \(9\) to be a multiple of num_heads, got num_heads=2; choose num_heads=1 or embed_dim=10"),
+            (
+                (9, 2),
+                r"embed_dim \(9\) to be a multiple of num_heads, got num_heads=2; choose num_heads=1 or embed_dim=10",
+            ),
             ((8, 8), "at least 2 ambient coordinates a head.*choose num_heads=4 or embed_dim=16"),
             ((64, 5), "choose num_heads=4 or embed_dim=65"),
             ((64, 0), "got num_heads=0; choose num_heads=1$"),

@@ -2,6 +2,7 @@
 
 import sys
 
+from hybonet.__main__ import STOPPED
 from hybonet.cli import catalogue, demo, knowledge_graph
 from hybonet.cli.app import app
 
@@ -10,4 +11,10 @@ __all__ = ["app", "catalogue", "demo", "knowledge_graph", "main"]
 
 def main() -> None:
     """Run the command with the arguments of this process; :func:`hybonet.__main__.main` also guards the imports."""
-    sys.exit(app(prog_name="hybonet"))
+    try:
+        app(prog_name="hybonet")
+    except SystemExit as leaving:
+        # Ctrl-C outside a command's own code is turned by typer into a silent exit.
+        if isinstance(getattr(leaving.__context__, "__cause__", None), KeyboardInterrupt):
+            print(STOPPED, file=sys.stderr)
+        raise

@@ -13,15 +13,15 @@ from hybonet.__main__ import STOPPED
 EXAMPLES = """
 **Examples**
 
-`hybonet demo` embeds WordNet's mammals in the hyperbolic plane and draws them; under half a minute on one core.
+Embed WordNet's mammals in the hyperbolic plane and draw them, in under half a minute on one core: `hybonet demo`
 
-`hybonet train kg --data wordnet --out runs/wordnet` trains a knowledge-graph model on the graph that ships inside.
+Train a knowledge-graph model on the graph that ships inside: `hybonet train kg --data wordnet --out runs/wordnet`
 
-`hybonet predict runs/wordnet --head dog.n.01 --relation hypernym` asks it what a dog is.
+Ask it what a dog is: `hybonet predict runs/wordnet --head dog.n.01 --relation hypernym`
 
-`hybonet train kg --data my_triples.tsv --set dim=64 --set epochs=100 --out runs/mine` takes your own triples.
+Take triples of your own: `hybonet train kg --data my_triples.tsv --set dim=64 --set epochs=100 --out runs/mine`
 
-`hybonet recipes list` shows the paper's settings; `hybonet data list` the benchmark graphs.
+See the paper's settings with `hybonet recipes list`, and the benchmark graphs with `hybonet data list`.
 """
 
 app = typer.Typer(

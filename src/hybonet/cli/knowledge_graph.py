@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -19,13 +19,40 @@ app.add_typer(train_app, name="train")
 _TRAIN_EXAMPLES = """
 **Examples**
 
-`hybonet train kg --data wordnet --out runs/wordnet`
+The graph inside the package, a few minutes: `hybonet train kg --data wordnet --out runs/wordnet`
 
-`hybonet train kg --data triples.csv --columns subject,predicate,object --out runs/mine --set dim=64`
+Triples of your own: `hybonet train kg --data facts.csv --columns subject,predicate,object --out runs/mine`
 
-`hybonet train kg --data WN18RR --recipe paper-wn18rr-32 --out runs/wn18rr`
+Other settings (`hybonet recipes show default` explains them all):
+`hybonet train kg --data facts.tsv --set dim=64 --set epochs=100 --out runs/big`
 
-`hybonet train kg --out runs/mine --resume` goes on with a run that was stopped.
+The paper's training: `hybonet train kg --data WN18RR --recipe paper-wn18rr-32 --out runs/wn18rr`
+
+Go on with a run that was stopped: `hybonet train kg --out runs/mine --resume`
+
+Give a run more epochs: `hybonet train kg --out runs/mine --resume --set epochs=80`
+"""
+_EVALUATE_EXAMPLES = """
+**Examples**
+
+The best model of a run on its test triples: `hybonet evaluate runs/wordnet`
+
+On the validation triples, all numbers for a program: `hybonet evaluate runs/wordnet --split valid --json`
+
+Ranked as the paper's code does: `hybonet evaluate runs/wordnet --protocol released`
+"""
+_PREDICT_EXAMPLES = """
+**Examples**
+
+What is a dog? `hybonet predict runs/wordnet --head dog.n.01 --relation hypernym`
+
+Which parts of a car does the training data not name? `hybonet predict runs/wordnet --relation part_of --tail car.n.01
+--new`
+
+How are dog and animal related? `hybonet predict runs/wordnet --head dog.n.01 --tail animal.n.01`
+
+A file of questions, whose first line names the columns (`head,relation`): `hybonet predict runs/wordnet --questions
+questions.csv --output answers.tsv`
 """
 
 
@@ -46,10 +73,15 @@ def train_kg(
         list[str] | None, typer.Option("--set", help="Change a setting: key=value. May be repeated.")
     ] = None,
     columns: Annotated[
-        str | None, typer.Option(help="Columns of head, relation, tail: names or numbers from 0.")
+        str | None, typer.Option(help="Columns of head, relation, tail: names or numbers from 0, with commas.")
+    ] = None,
+    separator: Annotated[
+        str | None, typer.Option(help="Character between columns.", show_default="by the file's ending")
     ] = None,
     names: Annotated[Path | None, typer.Option(help="File of entity label and readable name.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in --out; --set epochs=N gives it more epochs.")
+    ] = False,
     threads: Annotated[int | None, typer.Option(min=1, help="Processor threads.", show_default="torch's")] = None,
 ) -> None:
     """Train a knowledge-graph model, measure it on the test triples, and keep everything in one folder.
@@ -57,69 +89,83 @@ def train_kg(
     Ctrl-C stops at the next batch, saves, and says how to go on.
     """
     with clean_errors():
-        _train(out, data, recipe, set_ or [], columns, names, resume, threads)
+        about_data = {"data": data, "columns": columns, "separator": separator, "names": names}
+        given: dict[str, Any] = {key: value for key, value in about_data.items() if value is not None}
+        if resume:
+            _check_resume(given, recipe)
+            _change(out, set_ or [])
+        else:
+            _start(out, given, recipe or "default", set_ or [])
+        _train(out, resume, threads)
 
 
-def _train(
-    out: Path,
-    data: str | None,
-    recipe_name: str | None,
-    changes: list[str],
-    columns: str | None,
-    names: Path | None,
-    resume: bool,
-    threads: int | None,
-) -> None:
-    import torch
+def _check_resume(given: dict[str, Any], recipe: str | None) -> None:
+    refused = [*given, *(["recipe"] if recipe is not None else [])]
+    if refused:
+        raise ValueError(
+            f"expected nothing but --out, --set and --threads with --resume, got --{refused[0]}: a run keeps its data "
+            "and settings; start a new one to change them"
+        )
 
+
+def _change(out: Path, changes: list[str]) -> None:
+    from hybonet.tasks.kg_run import change_run, read_settings
+    from hybonet.training.device import check_device
+
+    check_device(read_settings(out).device)
+    change_run(out, changes)
+
+
+def _start(out: Path, given: dict[str, Any], recipe_name: str, changes: list[str]) -> None:
+    """Check everything that can be checked, then write what a run starts from."""
     from hybonet.data.catalog import load_graph
     from hybonet.recipes import recipe
-    from hybonet.tasks.kg_run import read_record, read_settings, start_run, train_run
-    from hybonet.training import Interrupted, TerminalReporter, override
+    from hybonet.tasks.kg_run import check_new_folder, start_run
+    from hybonet.tasks.knowledge_graph import KnowledgeGraphTask
+    from hybonet.training import override
+    from hybonet.training.device import check_device
+
+    check_new_folder(out)
+    settings = override(recipe(recipe_name).settings, changes)
+    check_device(settings.device)
+    source = given.pop("data", "wordnet")
+    if "columns" in given:
+        parts = [part.strip() for part in given["columns"].split(",")]
+        given["columns"] = [int(part) if part.isdigit() else part for part in parts]
+    graph = load_graph(source, **given)
+    KnowledgeGraphTask(settings, graph)
+    for line in (*graph.notes, *graph.warnings):
+        typer.echo(f"note: {line}", err=True)
+    start_run(out, settings, graph, recipe=recipe_name)
+
+
+def _train(out: Path, resume: bool, threads: int | None) -> None:
+    import torch
+    from rich.console import Console
+
+    from hybonet.reporting.kg_tables import LEGEND, RELEASED, metrics_table
+    from hybonet.tasks.kg_run import read_record, read_settings, train_run
+    from hybonet.training import Interrupted, TerminalReporter
 
     if threads is not None:
         torch.set_num_threads(threads)
-    if resume:
-        if changes or columns or names or data is not None or recipe_name is not None:
-            raise ValueError(
-                "expected nothing but --out and --threads with --resume: a run keeps its data and settings; start a "
-                "new one to change them"
-            )
-        settings = read_settings(out)
-    else:
-        recipe_name = recipe_name or "default"
-        settings = override(recipe(recipe_name).settings, changes)
-        if settings.device.startswith("cuda") and not torch.cuda.is_available():
-            raise ValueError(f"expected a device of this machine, got {settings.device!r} without CUDA; use device=cpu")
-        options: dict[str, object] = {}
-        if columns is not None:
-            parts = [part.strip() for part in columns.split(",")]
-            options["columns"] = [int(part) if part.isdigit() else part for part in parts]
-        if names is not None:
-            options["names"] = names
-        graph = load_graph(data or "wordnet", **options)
-        for line in (*graph.notes, *graph.warnings):
-            typer.echo(f"note: {line}", err=True)
-        start_run(out, settings, graph, recipe=recipe_name)
+    settings, command = read_settings(out), f"hybonet train kg --out {out} --resume"
     reporter = TerminalReporter(settings.epochs, (settings.batch_size, "triples/s"))
     try:
-        train_run(out, resume=resume, resume_command=f"hybonet train kg --out {out} --resume", reporter=reporter)
+        train_run(out, resume=resume, resume_command=command, reporter=reporter)
     except Interrupted as stop:
         typer.echo(str(stop), err=True)
         raise typer.Exit(130) from None
-    _show_metrics(read_record(out))
-    typer.echo(f"Run: {out}    ask it: hybonet predict {out} --head NAME --relation NAME")
+    except KeyboardInterrupt:
+        typer.echo(f"stopped at once; go on from the last checkpoint with {command}", err=True)
+        raise typer.Exit(130) from None
+    record, console = read_record(out), Console(highlight=False)
+    console.print(metrics_table(record))
+    console.print(f"{LEGEND} {RELEASED if 'test' in record else ''}", style="dim")
+    typer.echo(f"Run: {out}\nAsk it: hybonet predict {out} --head NAME --relation NAME")
 
 
-def _show_metrics(record: dict) -> None:
-    from rich.console import Console
-
-    from hybonet.reporting.kg_tables import metrics_table
-
-    Console().print(metrics_table(record))
-
-
-@app.command()
+@app.command(epilog=_EVALUATE_EXAMPLES)
 def evaluate(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     split: Annotated[Literal["train", "valid", "test"], typer.Option(help="Which triples.")] = "test",
@@ -136,7 +182,7 @@ def evaluate(
     with clean_errors():
         from rich.console import Console
 
-        from hybonet.reporting.kg_tables import evaluation_tables
+        from hybonet.reporting.kg_tables import LEGEND, evaluation_tables
         from hybonet.tasks.kg_run import read_graph, read_model
         from hybonet.tasks.knowledge_graph import evaluate as measure
 
@@ -147,11 +193,13 @@ def evaluate(
         if as_json:
             typer.echo(json.dumps(result, indent=1))
         else:
+            console = Console(highlight=False)
             for table in evaluation_tables(result):
-                Console().print(table)
+                console.print(table, "")
+            console.print(LEGEND, style="dim")
 
 
-@app.command()
+@app.command(epilog=_PREDICT_EXAMPLES)
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     head: Annotated[str | None, typer.Option(help="Label or name of the head.")] = None,
@@ -162,14 +210,17 @@ def predict(
     questions: Annotated[
         Path | None, typer.Option(help="CSV or TSV with columns head, relation, tail; leave the asked one empty.")
     ] = None,
-    output: Annotated[Path | None, typer.Option(help="Write answers here instead of the terminal.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Write answers to this .json, .csv or .tsv file instead of the terminal.")
+    ] = None,
     form: Annotated[
-        Literal["table", "json", "csv"], typer.Option("--format", help="How answers are written.")
-    ] = "table",
+        Literal["table", "json", "csv", "tsv"] | None,
+        typer.Option("--format", help="How answers are written.", show_default="by the ending of --output, else table"),
+    ] = None,
 ) -> None:
     """Ask a trained model: give two of head, relation and tail, and it ranks what the third may be."""
     with clean_errors():
-        from hybonet.cli.answers import read_questions, write_answers
+        from hybonet.cli.answers import answer_format, read_questions, write_answers
         from hybonet.tasks.kg_answers import KGModel
 
         one = {
@@ -177,6 +228,7 @@ def predict(
         }
         if bool(one) == bool(questions):
             raise ValueError("expected either two of --head, --relation and --tail, or a file of --questions")
+        written_as = answer_format(form, output)
         asked = read_questions(questions) if questions else [one]
         model = KGModel.load(run)
         answered: list[tuple[dict[str, str], list[Answer]]] = []
@@ -185,4 +237,4 @@ def predict(
                 answered.append((question, model.ask(question, top, known=not new)))
             except ValueError as error:
                 raise ValueError(f"{questions}, question {number}: {error}" if questions else str(error)) from None
-        write_answers(answered, form, output)
+        write_answers(answered, written_as, output)

@@ -56,7 +56,7 @@ def check_wanted(wanted: Sequence[str | int]) -> None:
     if isinstance(wanted, str) or len(wanted) != len(ROLES) or not all(isinstance(item, str | int) for item in wanted):
         raise ValueError(
             f"expected three columns (head, relation, tail) by name or position, got {_listed(wanted)}; write e.g. "
-            '--columns subject,predicate,object or --columns 0,1,2 (in Python a tuple)'
+            "--columns subject,predicate,object or --columns 0,1,2 (in Python a tuple)"
         )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from importlib import resources
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from hybonet.data.source_file import SourceFile, unpack

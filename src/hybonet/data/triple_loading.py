@@ -253,8 +253,8 @@ def _named(labels: list[str], kind: str, names: Names | None, short_names: bool,
     unnamed = sum(label not in given for label in labels)
     if unnamed == len(labels) and given:
         raise ValueError(
-            f"expected names for {vocabulary.plural} such as {labels[0]!r}, got names for {len(given):,} others, "
-            f"{next(iter(given))!r} first; give a file with the graph's labels in its first column"
+            f"expected names for {vocabulary.plural} such as {labels[0]!r}, got {len(given):,} for others, such as "
+            f"{next(iter(given))!r}; give a file with the graph's labels in its first column"
         )
     if unnamed:
         notes.append(f"{unnamed:,} of {len(labels):,} {vocabulary.plural} have no name and are shown by their label")

@@ -45,7 +45,7 @@ def check_new_folder(folder: Path) -> None:
             f"expected a new or empty folder, but {str(folder)!r} holds files; go on with --resume if it is a run, or "
             "choose another --out"
         )
-    nearest = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    nearest = next(path for path in (folder, *folder.parents) if path.exists())
     if not nearest.is_dir():
         raise ValueError(f"expected a new or empty folder, got the file {str(nearest)!r}; choose another --out")
     if not os.access(nearest, os.W_OK | os.X_OK):
@@ -116,7 +116,7 @@ def change_run(folder: Path, changes: list[str]) -> None:
         )
     if changed and after.patience is not None and position["stale"] >= after.patience:
         raise ValueError(
-            f"expected patience above the {position['stale']} validations since the best one, got "
+            f"expected patience above {position['stale']} (the validations since the best one), got "
             f"patience={after.patience}: training would stop at once; add --set patience={2 * position['stale']} or "
             "--set patience=none"
         )
@@ -126,10 +126,11 @@ def change_run(folder: Path, changes: list[str]) -> None:
 
 def read_settings(folder: Path) -> KnowledgeGraphSettings:
     """The settings of a run."""
+    settings = _read_config(folder)["settings"]
     try:
-        return KnowledgeGraphSettings.checked(_read_config(folder)["settings"])
+        return KnowledgeGraphSettings.checked(settings)
     except ValueError as error:
-        raise ValueError(f"{folder / CONFIG}: {error}; restore the file or train again") from None
+        raise ValueError(f"restore or correct {folder / CONFIG}: {error}") from None
 
 
 def read_record(folder: Path) -> dict[str, Any]:
@@ -222,5 +223,6 @@ def _read_vocabulary(path: Path, kind: str) -> Vocabulary:
         return Vocabulary(labels, names, descriptions, kind=kind)
     except (OSError, ValueError) as error:
         raise ValueError(
-            f"{path}: expected a label, a name and a description a line, but {error}; restore it or train again"
+            f"{path}: expected a label, a name and a description a line, but {str(error).split(';')[0]}; restore it "
+            "or train again"
         ) from None

@@ -59,9 +59,10 @@ def _fill(model: nn.Module, tensors: dict[str, Tensor], path: Path) -> None:
     try:
         model.load_state_dict(tensors)
     except RuntimeError as error:
+        first = str(error).splitlines()[-1].strip().removesuffix(".")
         raise ValueError(
-            f"{path} does not fit the run's settings and labels: {str(error).splitlines()[-1].strip()}; the files come "
-            "from different runs, so restore them or train again"
+            f"{path} does not fit the run's settings and labels: {first}; the files come from different runs, so "
+            "restore them or train again"
         ) from None
 
 

@@ -65,7 +65,8 @@ class Trainer:
 
     The folder gets ``checkpoint.safetensors`` (to resume from), ``model.safetensors`` (the best so far on validation)
     and ``history.jsonl`` (a line an epoch). A killed run goes on with ``resume=True`` and ends with the same
-    weights, bit for bit, as one that was not. A finished one goes on if its settings now ask for more epochs or patience.
+    weights, bit for bit, as one that was not. A finished one goes on if its settings now ask for more epochs or more
+    patience.
     """
 
     def __init__(self, task: Task, folder: Path, *, resume_command: str = "", reporter: Reporter | None = None) -> None:
@@ -259,7 +260,8 @@ class Trainer:
         history = self._history()
         load_model(self.folder / BEST, self.model)
         self.model.eval()
-        best: dict[str, Any] = next((row for row in history if row["epoch"] == self.position.best_epoch), {})
+        best: dict[str, Any] | None = next((row for row in history if row["epoch"] == self.position.best_epoch), None)
+        best = best or self._validate()  # somebody took the history away
         return FitResult(
             model=self.model,
             best={k: v for k, v in best.items() if k not in ("epoch", "lr", "seconds")},
@@ -276,4 +278,4 @@ class Trainer:
         try:
             return [json.loads(line) for line in lines]
         except json.JSONDecodeError as error:
-            raise ValueError(f"{path}: expected a JSON object a line, but {error}; restore it or remove it") from None
+            raise ValueError(f"{path}: expected a JSON object a line, but {error}; restore or remove it") from None

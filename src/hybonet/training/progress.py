@@ -44,10 +44,11 @@ class TerminalReporter(Reporter):
         self,
         epochs: int,
         rate: tuple[int, str] = (1, "batches/s"),
-        echo: Callable[[str], None] = partial(print, flush=True),
+        echo: Callable[[str], None] | None = None,
         silence: float = 30.0,
     ) -> None:
-        self.epochs, self.rate, self.echo, self.silence = epochs, rate, echo, silence
+        self.epochs, self.rate, self.silence = epochs, rate, silence
+        self.echo = echo or partial(print, flush=True)
         self.metric = ""
         self.shown = 0
 
@@ -83,7 +84,7 @@ class TerminalReporter(Reporter):
         self.drawn = now
         amount, unit = self.rate
         speed = amount * self.batches / max(1e-9, now - self.started)
-        status = f"loss {loss:.4f}  {self.metric}  {speed:,.0f} {unit}"
+        status = "  ".join(filter(None, (f"loss {loss:.4f}", self.metric, f"{speed:,.0f} {unit}")))
         if self.bar is None:
             self.echo(f"epoch {epoch + 1:>4}/{self.epochs}  {status}")
             return

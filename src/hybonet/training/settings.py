@@ -61,7 +61,7 @@ class Settings(BaseModel):
             model = model.model_fields[part].annotation
         field = model.model_fields.get(first["loc"][-1])
         meaning = f" ({field.description})" if field is not None and field.description else ""
-        expected = first["msg"].replace("Input should be ", "expected ")
+        expected = first["msg"].replace("Input should be ", "expected ").split(", unable to parse")[0]
         return f"setting {where}: {expected}, got {first['input']!r}{meaning}"
 
 
