@@ -312,6 +312,13 @@ RUNS = [
         other_run,
     ),
     BadInput(
+        "a run from a machine with a GPU",
+        f"{RESUME} --set epochs=3",
+        ("expected a device of this machine, got 'cuda'",),
+        replace("run/config.json", '"device": "cpu"', '"device": "cuda"'),
+        cannot="this machine has a GPU" if torch.cuda.is_available() else "",
+    ),
+    BadInput(
         "a model called checkpoint",
         RESUME,
         ("run/checkpoint.safetensors: expected a checkpoint, got a safetensors file of another kind",),

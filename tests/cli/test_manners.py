@@ -3,8 +3,10 @@
 import csv
 import json
 import re
+import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ import hybonet.recipes
 import hybonet.tasks.kg_answers
 import hybonet.tasks.run_picture
 from hybonet.cli import app
+from hybonet.training.processes import Processes
 from tests.cli.staging import make_template, run
 
 
@@ -73,6 +76,24 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(
         hybonet.__main__.main()
     assert leaving.value.code == 130
     assert capsys.readouterr().err == "stopped by Ctrl-C\n"
+
+
+def test_ctrl_c_waits_until_torch_is_imported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    imported = []
+
+    def slow_import(name: str) -> None:
+        signal.raise_signal(signal.SIGINT)
+        imported.append(name)
+
+    monkeypatch.setattr(sys.modules["hybonet.cli.app"], "import_module", slow_import)  # .app is also the application
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        outcome = run("recipes list", folder)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert imported == ["torch"]
+    assert (outcome.code, outcome.message) == (130, "stopped by Ctrl-C")
 
 
 def test_ctrl_c_outside_a_command_is_one_line(
@@ -172,6 +193,19 @@ def test_answers_are_written_as_the_ending_or_the_format_says(name: str, option:
     assert [int(row["rank"]) for row in rows] == [1, 2, 3]
     assert {row["head"] for row in rows} == {"n1"}
     path.unlink()
+
+
+# Several processes ---------------------------------------------------------------------------------------------------
+
+
+def test_only_the_main_process_starts_a_run_and_speaks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trained = []
+    second = nullcontext(Processes(rank=1))
+    monkeypatch.setattr("hybonet.training.processes.joined_processes", lambda device: second)
+    monkeypatch.setattr("hybonet.tasks.kg_run.train_run", lambda out, **_: trained.append(out))
+    outcome = run("train kg --data triples.tsv --out new", folder)
+    assert (outcome.code, outcome.output, outcome.changed) == (0, "", [])
+    assert trained == [Path("new")]
 
 
 # Runs that go on ---------------------------------------------------------------------------------------------------

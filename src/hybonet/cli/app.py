@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Annotated
 
 import typer
@@ -55,6 +58,7 @@ def _root(
 def clean_errors(text: Callable[[Exception], str] = str) -> Iterator[None]:
     """A user's mistake is one line on standard error and exit code 2, Ctrl-C one line and 130; neither a traceback."""
     try:
+        _import_torch()
         yield
     except BrokenPipeError:
         raise  # the reader of our output has left: typer ends quietly
@@ -68,3 +72,24 @@ def clean_errors(text: Callable[[Exception], str] = str) -> Iterator[None]:
     except KeyboardInterrupt:
         typer.echo(STOPPED, err=True)
         raise typer.Exit(130) from None
+
+
+def _import_torch() -> None:
+    """Import torch, which all commands need, with Ctrl-C put off until it is there.
+
+    Interrupted half-way, its C++ part may abort the process, or numpy refuse to be imported again.
+    """
+    put_off = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    pressed: list[int] = []
+    if put_off:
+        signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        import_module("torch")
+    finally:
+        if put_off:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+    if pressed:
+        raise KeyboardInterrupt

@@ -12,6 +12,7 @@ from hybonet.cli.app import app, clean_errors
 
 if TYPE_CHECKING:
     from hybonet.tasks.kg_answers import Answer
+    from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings
 
 train_app = typer.Typer(help="Train a model; `hybonet train kg --help` says how.", no_args_is_help=True)
 app.add_typer(train_app, name="train")
@@ -89,45 +90,47 @@ def train_kg(
     Ctrl-C stops at the next batch, saves, and says how to go on.
     """
     with clean_errors():
+        from hybonet.training.processes import joined_processes
+
         about_data = {"data": data, "columns": columns, "separator": separator, "names": names}
         given: dict[str, Any] = {key: value for key, value in about_data.items() if value is not None}
-        if resume:
-            _check_resume(given, recipe)
-            _change(out, set_ or [])
-        else:
-            _start(out, given, recipe or "default", set_ or [])
-        _train(out, resume, threads)
+        settings = _settings(out, [*given, *(["recipe"] if recipe else [])], recipe or "default", set_ or [], resume)
+        with joined_processes(settings.device) as processes:
+            if processes.is_main and not resume:
+                _start(out, settings, given, recipe or "default")
+            processes.wait_for_all()
+            _train(out, settings, resume, threads, quiet=not processes.is_main)
 
 
-def _check_resume(given: dict[str, Any], recipe: str | None) -> None:
-    refused = [*given, *(["recipe"] if recipe is not None else [])]
-    if refused:
-        raise ValueError(
-            f"expected nothing but --out, --set and --threads with --resume, got --{refused[0]}: a run keeps its data "
-            "and settings; start a new one to change them"
-        )
-
-
-def _change(out: Path, changes: list[str]) -> None:
-    from hybonet.tasks.kg_run import change_run, read_settings
-    from hybonet.training.device import check_device
-
-    check_device(read_settings(out).device)
-    change_run(out, changes)
-
-
-def _start(out: Path, given: dict[str, Any], recipe_name: str, changes: list[str]) -> None:
-    """Check everything that can be checked, then write what a run starts from."""
-    from hybonet.data.catalog import load_graph
+def _settings(
+    out: Path, given: list[str], recipe_name: str, changes: list[str], resume: bool
+) -> KnowledgeGraphSettings:
+    """Of the recipe or, to go on, of the run; with the changes."""
     from hybonet.recipes import recipe
-    from hybonet.tasks.kg_run import check_new_folder, start_run
-    from hybonet.tasks.knowledge_graph import KnowledgeGraphTask
+    from hybonet.tasks.kg_run import change_run, read_settings
     from hybonet.training import override
     from hybonet.training.device import check_device
 
+    if not resume:
+        settings = override(recipe(recipe_name).settings, changes)
+        check_device(settings.device)
+        return settings
+    if given:
+        raise ValueError(
+            f"expected nothing but --out, --set and --threads with --resume, got --{given[0]}: a run keeps its data "
+            "and settings; start a new one to change them"
+        )
+    check_device(read_settings(out).device)
+    return change_run(out, changes)
+
+
+def _start(out: Path, settings: KnowledgeGraphSettings, given: dict[str, Any], recipe_name: str) -> None:
+    """Check everything that can be checked, then write what a run starts from."""
+    from hybonet.data.catalog import load_graph
+    from hybonet.tasks.kg_run import check_new_folder, start_run
+    from hybonet.tasks.knowledge_graph import KnowledgeGraphTask
+
     check_new_folder(out)
-    settings = override(recipe(recipe_name).settings, changes)
-    check_device(settings.device)
     source = given.pop("data", "wordnet")
     if "columns" in given:
         parts = [part.strip() for part in given["columns"].split(",")]
@@ -139,18 +142,18 @@ def _start(out: Path, given: dict[str, Any], recipe_name: str, changes: list[str
     start_run(out, settings, graph, recipe=recipe_name)
 
 
-def _train(out: Path, resume: bool, threads: int | None) -> None:
+def _train(out: Path, settings: KnowledgeGraphSettings, resume: bool, threads: int | None, *, quiet: bool) -> None:
     import torch
     from rich.console import Console
 
     from hybonet.reporting.kg_tables import LEGEND, RELEASED, metrics_table
-    from hybonet.tasks.kg_run import read_record, read_settings, train_run
-    from hybonet.training import Interrupted, TerminalReporter
+    from hybonet.tasks.kg_run import read_record, train_run
+    from hybonet.training import Interrupted, Reporter, TerminalReporter
 
     if threads is not None:
         torch.set_num_threads(threads)
-    settings, command = read_settings(out), f"hybonet train kg --out {out} --resume"
-    reporter = TerminalReporter(settings.epochs, (settings.batch_size, "triples/s"))
+    command = f"hybonet train kg --out {out} --resume"
+    reporter = Reporter() if quiet else TerminalReporter(settings.epochs, (settings.batch_size, "triples/s"))
     try:
         train_run(out, resume=resume, resume_command=command, reporter=reporter)
     except Interrupted as stop:
@@ -159,6 +162,8 @@ def _train(out: Path, resume: bool, threads: int | None) -> None:
     except KeyboardInterrupt:
         typer.echo(f"stopped at once; go on from the last checkpoint with {command}", err=True)
         raise typer.Exit(130) from None
+    if quiet:
+        return
     record, console = read_record(out), Console(highlight=False)
     console.print(metrics_table(record))
     console.print(f"{LEGEND} {RELEASED if 'test' in record else ''}", style="dim")

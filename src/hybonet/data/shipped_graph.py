@@ -75,6 +75,7 @@ def shipped_files(name: str) -> list[str]:
     """Where the files of a shipped graph lie in the installed package: train, valid, test and names.
 
     Example:
+        >>> from pathlib import PurePath
         >>> [PurePath(path).name for path in shipped_files("wordnet")][:2]
         ['wordnet_graph_train.tsv.xz', 'wordnet_graph_valid.tsv.xz']
     """

@@ -21,9 +21,9 @@ def narrow_table(names: Sequence[str], numbers: Sequence[str] = (), texts: Seque
         >>> table = narrow_table(["relation"], ["MRR"])
         >>> add_row(table, "/film/film/release_region", "0.123")
         >>> Console(width=20).print(table)
-        relation       MRR
-        ───────────────────
-        /film/film/… 0.123
+        relation         MRR
+        ────────────────────
+        /film/film/r…  0.123
     """
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **options)  # type: ignore[arg-type]
     table.title_justify = "left"

@@ -88,8 +88,8 @@ def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter:
     return result
 
 
-def change_run(folder: Path, changes: list[str]) -> None:
-    """Give a run more epochs, or another of the few settings that may change before it goes on.
+def change_run(folder: Path, changes: list[str]) -> KnowledgeGraphSettings:
+    """Give a run more epochs, or another of the few settings that may change before it goes on, and return them all.
 
     The learning rate of the ``linear`` and ``cosine`` schedules, which depends on the number of epochs, follows the new
     number from here on.
@@ -122,6 +122,7 @@ def change_run(folder: Path, changes: list[str]) -> None:
         )
     if changed:
         write_json(folder / CONFIG, {**_read_config(folder), "settings": after.model_dump()})
+    return after
 
 
 def read_settings(folder: Path) -> KnowledgeGraphSettings:
