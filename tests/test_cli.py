@@ -73,17 +73,22 @@ def test_a_run_belongs_to_its_task(tmp_path: Path, edges: Path) -> None:
         assert "made by hybonet train hierarchy" in error
 
 
-def test_the_demo_embeds_the_mammals_and_replaces_only_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[tuple[object, ...]] = []
-    monkeypatch.setattr("hybonet.cli.hierarchy.embed", lambda *given, overwrite: calls.append((*given, overwrite)))
-    assert call("demo", "--out", tmp_path / "run")[0] == 0
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "config.json").write_text('{"task": "hierarchy"}')
+def test_the_demo_trains_asks_and_draws_and_replaces_only_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hybonet.recipes import catalogue
+
+    quick = catalogue.KNOWLEDGE_GRAPH["default"]["settings"].model_copy(update={"epochs": 1, "dim": 8})
+    monkeypatch.setitem(catalogue.KNOWLEDGE_GRAPH["default"], "settings", quick)
+    code, text, error = call("demo", "--out", tmp_path / "run")
+    assert code == 0, error
+    assert len(re.findall(r"^[│ ].*…", text, re.M)) >= 10  # ten questions
+    assert all((tmp_path / "run" / name).exists() for name in ("record.json", "disk.png", "disk.html", "points.png"))
     code, _, error = call("demo", "--out", tmp_path / "run")
     assert code == 2
     assert "add --overwrite" in error
-    assert call("demo", "--out", tmp_path / "run", "--overwrite")[0] == 0
-    assert [(each[1], each[-1]) for each in calls] == [("wordnet_mammals", False), ("wordnet_mammals", True)]
+    assert call("demo", "--out", tmp_path / "run", "--overwrite", "--no-plot")[0] == 0
+    assert not (tmp_path / "run" / "disk.png").exists()
 
 
 @pytest.mark.parametrize(
@@ -95,7 +100,7 @@ def test_the_demo_embeds_the_mammals_and_replaces_only_a_run(tmp_path: Path, mon
         (["--set", "epochs=many"], ["setting epochs", "integer"]),
         (["--set", "epoch=3"], ["did you mean 'epochs'"]),
         (["--recipe", "default"], ["'default' is one for train kg", "choose one of hierarchy"]),
-        (["--resume", "--set", "dim=4"], ["nothing but --out"]),
+        (["--resume", "--data", "a.csv"], ["nothing but --out"]),
         (["--resume"], ["config.json is missing"]),
     ],
 )
@@ -132,8 +137,8 @@ def test_an_unwritable_place_is_a_clean_error(edges: Path) -> None:
 
 def test_recipes_name_their_task() -> None:
     text = call("recipes", "list")[1]
-    assert re.search(r"│ hierarchy +│ hierarchy ", text)
-    assert re.search(r"│ default +│ kg ", text)
+    assert re.search(r"hierarchy +hierarchy ", text)
+    assert re.search(r"default +kg ", text)
     assert json.loads(call("recipes", "show", "hierarchy")[1])["dim"] == 3
 
 

@@ -132,7 +132,7 @@ def test_a_changed_file_is_named_with_both_checksums(toy: DataSet, tmp_path: Pat
 
 def test_absent_data_set_says_how_to_get_it(toy: DataSet) -> None:
     with pytest.raises(
-        ValueError, match=r"fetch_dataset\('Toy'\) .* licence MIT\), or put train.txt, .* from example.org"
+        ValueError, match=r"hybonet data fetch Toy .* licence MIT\), or put train.txt, .* from example.org"
     ):
         load_dataset("Toy")
 

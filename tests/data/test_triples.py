@@ -142,9 +142,9 @@ BAD_FILES = {
     ),
     "too many columns": ("a\tr\tb\na\tr\tb\tc\n", {}, r"line 2: expected 3 columns .* got 4: 'a\\tr\\tb\\tc'"),
     "two columns throughout": ("a\tb\nc\td\n", {}, r"line 1: .* got 2: 'a\\tb'; write head, relation and tail"),
-    "four columns throughout": ("a\tr\tb\tc\n", {}, r"got 4: .* choose three with columns="),
-    "wrong separator": ("a r b\nc r d\n", {}, r"seem to be separated by a space: pass separator=' '"),
-    "long separator": ("a\tr\tb\n", {"separator": "::"}, r"expected one character as separator, got '::'"),
+    "four columns throughout": ("a\tr\tb\tc\n", {}, r"got 4: .* choose three with --columns, e.g. --columns 0,1,2"),
+    "wrong separator": ("a r b\nc r d\n", {}, r"seem to be separated by a space: give --separator ' '"),
+    "long separator": ("a\tr\tb\n", {"separator": "::"}, r"expected one character between columns, got '::'"),
     "empty field": (
         "a\tr\tb\n\n\tr\tb\n",
         {},
@@ -177,7 +177,7 @@ BAD_FILES = {
     ),
     "doubtful column": ("x\tx\ty\na\tr\tb\n", {"columns": ("x", "y", "x")}, r"expected one column called 'x', got 2"),
     "column out of range": ("a\tr\tb\n", {"columns": (0, 1, 3)}, r"expected column positions from 0 to 2, got 3"),
-    "columns as text": ("a\tr\tb\n", {"columns": "abc"}, r"expected columns= to give three names or positions"),
+    "columns as text": ("a\tr\tb\n", {"columns": "abc"}, r"expected three columns .* by name or position, got 'abc'"),
     "names without header": (
         "a\tr\tb\n",
         {"columns": ("a", "r", "b"), "header": False},

@@ -375,8 +375,13 @@ class TestModule:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ((9, 2), r"embed_dim \(9\) to be a multiple of num_heads, got num_heads=2.*embed_dim=10"),
-            ((8, 8), "at least 2 ambient coordinates a head.*fewer heads"),
+            (
+                (9, 2),
+                r"embed_dim \(9\) to be a multiple of num_heads, got num_heads=2; choose num_heads=1 or embed_dim=10",
+            ),
+            ((8, 8), "at least 2 ambient coordinates a head.*choose num_heads=4 or embed_dim=16"),
+            ((64, 5), "choose num_heads=4 or embed_dim=65"),
+            ((64, 0), "got num_heads=0; choose num_heads=1$"),
             ((8, 0), "num_heads=0"),
             ((8, 2, 1.2), "between 0 and 1, got 1.2"),
         ],

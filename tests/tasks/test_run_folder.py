@@ -13,7 +13,8 @@ import torch
 from safetensors.torch import save_file
 
 from hybonet.nn import LorentzLinear
-from hybonet.tasks.run_folder import holds_run, load_best, new_run, read_config, read_json, read_tensors
+from hybonet.tasks.run_folder import holds_run, load_best, new_run, read_config, read_json
+from hybonet.training.checkpoint import read_tensors
 
 
 def write(out: Path, task: str = "kg", *, overwrite: bool = False) -> None:

@@ -104,6 +104,42 @@ def test_resume_of_a_finished_run_changes_nothing(tmp_path):
     assert first.best == second.best
 
 
+def test_a_finished_run_with_more_epochs_equals_one_that_had_them_from_the_start(tmp_path):
+    fit(tmp_path / "longer", epochs=4)
+    longer = fit(tmp_path / "longer", epochs=7, resume=True)
+    fit(tmp_path / "straight", epochs=7)
+    assert longer.epochs == 7
+    assert_same(weights(tmp_path / "longer"), weights(tmp_path / "straight"))
+
+
+def test_a_schedule_over_the_whole_training_follows_the_new_number_of_epochs(tmp_path):
+    schedule = {"kind": "linear"}
+    fit(tmp_path, epochs=3, schedule=schedule)
+    longer = fit(tmp_path, epochs=6, schedule=schedule, resume=True)
+    straight = fit(tmp_path / "straight", epochs=6, schedule=schedule)
+    assert [row["lr"] for row in longer.history[3:]] == [row["lr"] for row in straight.history[3:]]
+    assert longer.history[2]["lr"] < straight.history[2]["lr"]
+
+
+def test_a_run_out_of_patience_goes_on_with_more(tmp_path):
+    first = fit(tmp_path, epochs=200, validate_every=1, patience=3)
+    assert fit(tmp_path, epochs=200, validate_every=1, patience=3, resume=True).epochs == first.epochs
+    assert fit(tmp_path, epochs=200, validate_every=1, patience=5, resume=True).epochs >= first.epochs + 2
+
+
+@pytest.mark.parametrize("change", [{"seed": 1}, {"precision": "bfloat16"}])
+def test_another_run_does_not_go_on_from_a_checkpoint(tmp_path, change):
+    fit(tmp_path)
+    with pytest.raises(ValueError, match=r"expected a checkpoint of this run"):
+        fit(tmp_path, resume=True, epochs=9, **change)
+
+
+def test_a_lost_history_is_no_obstacle(tmp_path):
+    first = fit(tmp_path)
+    (tmp_path / "history.jsonl").unlink()
+    assert fit(tmp_path, resume=True).best["accuracy"] == first.best["accuracy"]
+
+
 def test_history_is_one_line_an_epoch_even_after_a_crash_between_line_and_checkpoint(tmp_path):
     with pytest.raises(Interrupted):
         fit(tmp_path, reporter=StopAt(12))
@@ -143,7 +179,7 @@ def test_non_finite_loss_names_step_and_parameter(tmp_path):
 def test_damaged_and_foreign_checkpoints_are_refused(tmp_path):
     fit(tmp_path)
     (tmp_path / "checkpoint.safetensors").write_bytes(b"not a checkpoint")
-    with pytest.raises(ValueError, match=r"cannot be read.*start again without --resume"):
+    with pytest.raises(ValueError, match=r"expected a checkpoint, got a damaged one .* in a new folder"):
         fit(tmp_path, resume=True)
 
 
@@ -238,3 +274,12 @@ def test_progress_on_a_pipe_is_a_line_a_validation(tmp_path, capsys):
     lines = capsys.readouterr().out.strip().splitlines()
     assert len(lines) == 3
     assert re.search(r"epoch\s+2/6 {2}loss [\d.]+ {2}accuracy [\d.]+ \(best [\d.]+\)", lines[0])
+
+
+def test_progress_on_a_pipe_breaks_a_long_silence(tmp_path):
+    from hybonet.training import TerminalReporter
+
+    lines = []
+    fit(tmp_path, epochs=1, reporter=TerminalReporter(1, (6, "rows/s"), lines.append, silence=0.0))
+    assert len(lines) == 5 + 1, "a line a batch and one for the validation"
+    assert re.fullmatch(r"epoch +1/1  loss [\d.]+  [\d,]+ rows/s", lines[0])

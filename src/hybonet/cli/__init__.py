@@ -2,6 +2,7 @@
 
 import sys
 
+from hybonet.__main__ import STOPPED
 from hybonet.cli import catalogue, demo, export, hierarchy, knowledge_graph, pictures, report
 from hybonet.cli.app import app
 
@@ -9,5 +10,11 @@ __all__ = ["app", "catalogue", "demo", "export", "hierarchy", "knowledge_graph",
 
 
 def main() -> None:
-    """Entry point of the command."""
-    sys.exit(app())
+    """Run the command with the arguments of this process; :func:`hybonet.__main__.main` also guards the imports."""
+    try:
+        app(prog_name="hybonet")
+    except SystemExit as leaving:
+        # Ctrl-C outside a command's own code is turned by typer into a silent exit.
+        if isinstance(getattr(leaving.__context__, "__cause__", None), KeyboardInterrupt):
+            print(STOPPED, file=sys.stderr)
+        raise

@@ -1,5 +1,5 @@
 """``python -m hybonet.cli``."""
 
-from hybonet.cli import main
+from hybonet.__main__ import main
 
 main()

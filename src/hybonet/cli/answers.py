@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from hybonet.tasks.kg_answers import Answer
 
 COLUMNS = ("head", "relation", "tail")
+#: Formats by file ending.
+FORMATS = {".json": "json", ".csv": "csv", ".tsv": "tsv"}
 
 
 def read_questions(path: Path) -> list[dict[str, str]]:
-    """Rows of a CSV or TSV file with a header that names two or three of head, relation and tail.
+    """Rows of a CSV or TSV (or .txt) file with a header that names two or three of head, relation and tail.
 
     Example:
         >>> import tempfile
@@ -26,26 +28,57 @@ def read_questions(path: Path) -> list[dict[str, str]]:
         >>> read_questions(path)
         [{'head': 'dog', 'relation': 'hypernym'}]
     """
-    separator = "\t" if path.suffix.lower() in (".tsv", ".txt") else ","
-    with open(path, encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file, delimiter=separator)
-        header = reader.fieldnames or []
-        unknown = [name for name in header if name not in COLUMNS]
-        if len(header) < 2 or unknown:
-            raise ValueError(
-                f"{path}, line 1: expected a header naming two or three of head, relation and tail, got "
-                f"{', '.join(map(repr, header)) or 'nothing'}"
-            )
-        questions = [{key: value.strip() for key, value in row.items() if key and value} for row in reader]
+    from hybonet.data.source_file import read_source
+    from hybonet.data.text_table import parse_table, separator_for
+    from hybonet.data.triple_file import SEPARATORS
+
+    file = read_source(path)
+    separator = separator_for(file.bare_name, SEPARATORS)
+    table = parse_table(file.content, file.source, separator=separator, row_is="question")
+    rows = [(number, [cell.strip() for cell in row]) for number, row in enumerate(table) if any(row)]
+    header = rows[0][1] if rows else []
+    if len(header) < 2 or not set(header) <= set(COLUMNS) or len(set(header)) < len(header):
+        raise ValueError(
+            f"{path}, line 1: expected a header naming two or three of head, relation and tail, got "
+            f"{', '.join(map(repr, header)) or 'nothing'}; write e.g. head{separator}relation"
+        )
+    for number, row in rows:
+        if len(row) != len(header):
+            raise table.error(number, f"expected {len(header)} columns as in the header, got {len(row)}; correct it")
+    questions = [{key: cell for key, cell in zip(header, row, strict=True) if cell} for _, row in rows[1:]]
     if not questions:
-        raise ValueError(f"{path}: expected a question a line after the header, got none")
+        raise ValueError(f"{path}: expected a question a line after the header, got none; add some")
     return questions
 
 
+def answer_format(form: str | None, output: Path | None) -> str:
+    """How answers are written: as --format says, else as the ending of the file does, else as tables.
+
+    Example:
+        >>> answer_format(None, Path("answers.tsv"))
+        'tsv'
+        >>> answer_format(None, Path("answers.txt"))
+        Traceback (most recent call last):
+        ValueError: expected --output to end in .json, .csv or .tsv, got 'answers.txt'; rename it, or say --format csv
+    """
+    if output is None:
+        return form or "table"
+    if output.is_dir() or not output.parent.is_dir():
+        what = "a folder" if output.is_dir() else "a file in a folder that is not there"
+        raise ValueError(f"expected a file to write to, got {str(output)!r}, which is {what}; choose another --output")
+    form = form or FORMATS.get(output.suffix.lower())
+    if form is None:
+        raise ValueError(
+            f"expected --output to end in {', '.join(list(FORMATS)[:-1])} or {list(FORMATS)[-1]}, got "
+            f"{output.name!r}; rename it, or say --format csv"
+        )
+    if form == "table":
+        raise ValueError("expected --format json, csv or tsv for a file, got table; choose one, or leave out --output")
+    return form
+
+
 def write_answers(answered: list[tuple[dict[str, str], list[Answer]]], form: str, output: Path | None) -> None:
-    """To the terminal, or to a file (JSON or CSV by --format, else by its ending)."""
-    if form == "table" and output is not None:
-        form = "json" if output.suffix.lower() == ".json" else "csv"
+    """To the terminal, or to a file, in the form that :func:`answer_format` chose."""
     if form == "table":
         _print_tables(answered)
         return
@@ -58,7 +91,8 @@ def write_answers(answered: list[tuple[dict[str, str], list[Answer]]], form: str
         text = json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
     else:
         buffer = io.StringIO()
-        writer = csv.DictWriter(buffer, [*COLUMNS, "rank", "label", "name", "probability", "score", "known"])
+        fields = [*COLUMNS, "rank", "label", "name", "probability", "score", "known"]
+        writer = csv.DictWriter(buffer, fields, delimiter="\t" if form == "tsv" else ",")
         writer.writeheader()
         writer.writerows(rows)
         text = buffer.getvalue()

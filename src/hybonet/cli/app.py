@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
+from hybonet.__main__ import STOPPED
+
 EXAMPLES = """
 **Examples**
 
-`hybonet demo` embeds WordNet's mammals in the hyperbolic plane and draws them; under half a minute on one core.
+Embed WordNet's mammals in the hyperbolic plane and draw them, in under half a minute on one core: `hybonet demo`
 
-`hybonet train hierarchy --data my_edges.csv --out runs/mine` does the same with your own hierarchy.
+Train a knowledge-graph model on the graph that ships inside: `hybonet train kg --data wordnet --out runs/wordnet`
 
-`hybonet train kg --data wordnet --out runs/wordnet` trains a knowledge-graph model on the graph that ships inside.
+Embed a hierarchy of your own: `hybonet train hierarchy --data my_edges.csv --out runs/mine`
 
-`hybonet predict runs/wordnet --head dog.n.01 --relation hypernym` asks it what a dog is.
+Ask it what a dog is: `hybonet predict runs/wordnet --head dog.n.01 --relation hypernym`
 
-`hybonet train kg --data my_triples.tsv --set dim=64 --set epochs=100 --out runs/mine` takes your own triples.
+Take triples of your own: `hybonet train kg --data my_triples.tsv --set dim=64 --set epochs=100 --out runs/mine`
 
-`hybonet recipes list` shows the paper's settings; `hybonet data list` the benchmark graphs.
+See the paper's settings with `hybonet recipes list`, and the benchmark graphs with `hybonet data list`.
 """
 
 app = typer.Typer(
@@ -53,9 +58,40 @@ def _root(
 
 @contextmanager
 def clean_errors(text: Callable[[Exception], str] = str) -> Iterator[None]:
-    """A user's mistake is one line on standard error and exit code 2, not a traceback."""
+    """A user's mistake is one line on standard error and exit code 2, Ctrl-C one line and 130; neither a traceback."""
     try:
+        _import_torch()
         yield
-    except (ValueError, OSError) as error:
+    except BrokenPipeError:
+        raise  # the reader of our output has left: typer ends quietly
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename is not None else ""
+        typer.echo(f"error: {where}{error.strerror or error}", err=True)
+        raise typer.Exit(2) from None
+    except ValueError as error:
         typer.echo(f"error: {text(error)}", err=True)
         raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        typer.echo(STOPPED, err=True)
+        raise typer.Exit(130) from None
+
+
+def _import_torch() -> None:
+    """Import torch, which all commands need, with Ctrl-C put off until it is there.
+
+    Interrupted half-way, its C++ part may abort the process, or numpy refuse to be imported again.
+    """
+    put_off = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    )
+    pressed: list[int] = []
+    if put_off:
+        signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        import_module("torch")
+    finally:
+        if put_off:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+    if pressed:
+        raise KeyboardInterrupt

@@ -17,37 +17,30 @@ app.add_typer(recipes_app, name="recipes")
 @data_app.command("list")
 def list_data() -> None:
     """The graphs known by name: their size, licence and whether they are here."""
-    from rich.console import Console
-    from rich.table import Table
+    with clean_errors():
+        from rich.console import Console
 
-    from hybonet.data.benchmarks import BENCHMARKS
-    from hybonet.data.catalog import find_dataset
-    from hybonet.data.shipped_graph import load_shipped, shipped_graphs
+        from hybonet.data.benchmarks import BENCHMARKS
+        from hybonet.data.catalog import find_dataset
+        from hybonet.data.shipped_graph import load_shipped, shipped_graphs
+        from hybonet.reporting.narrow_table import add_row, narrow_table
 
-    table = Table("name", "entities", "relations", "train / valid / test", "licence", "where")
-    sizes = "{train:,} / {valid:,} / {test:,}"
-    for name in shipped_graphs():
-        counts = load_shipped(name).statistics()
-        table.add_row(
-            name,
-            f"{counts['entities']:,}",
-            str(counts["relations"]),
-            sizes.format(**counts),
-            "WordNet",
-            "in the package",
-        )
-    for name, entry in BENCHMARKS.items():
-        counts = dict(entry.statistics)
-        where = find_dataset(name)
-        table.add_row(
-            name,
-            f"{counts['entities']:,}",
-            str(counts["relations"]),
-            sizes.format(**counts),
-            entry.licence,
-            str(where) if where else f"not here: hybonet data fetch {name}",
-        )
-    Console().print(table)
+        counted = ("entities", "relations", "train", "valid", "test")
+        table = narrow_table(["name"], counted, ["here"])
+        licences: dict[str, list[str]] = {}
+        for name in shipped_graphs():
+            counts = load_shipped(name).statistics()
+            add_row(table, name, *(f"{counts[part]:,}" for part in counted), "in the package")
+            licences.setdefault("WordNet 3.0 licence", []).append(name)
+        for name, entry in BENCHMARKS.items():
+            here = "yes" if find_dataset(name) else "no"
+            add_row(table, name, *(f"{entry.statistics[part]:,}" for part in counted), here)
+            licences.setdefault(entry.licence, []).append(name)
+        console = Console(highlight=False)
+        console.print(table)
+        console.print("\nhybonet data path NAME says where it is; hybonet data fetch NAME downloads it.\nLicences:")
+        for licence, names in licences.items():
+            console.print(f"  {', '.join(names)}: {licence}")
 
 
 @data_app.command("fetch")
@@ -55,16 +48,25 @@ def fetch(name: Annotated[str, typer.Argument(help="A name from `hybonet data li
     """Download a graph to the cache, checking its checksums; an interrupted download goes on where it stopped."""
     with clean_errors():
         from hybonet.data.catalog import fetch_dataset
+        from hybonet.data.shipped_graph import shipped_graphs
 
-        typer.echo(str(fetch_dataset(name)))
+        if name.casefold() in shipped_graphs():
+            typer.echo(f"nothing to fetch: {name.casefold()} is inside the package; use it with --data {name}")
+        else:
+            typer.echo(str(fetch_dataset(name)))
 
 
 @data_app.command("path")
 def path(name: Annotated[str, typer.Argument(help="A name from `hybonet data list`.")]) -> None:
-    """Where a graph lies on this machine."""
+    """Where a graph lies on this machine: its folder, or its files inside the package."""
     with clean_errors():
         from hybonet.data.catalog import find_dataset
+        from hybonet.data.shipped_graph import shipped_files, shipped_graphs
 
+        if name.casefold() in shipped_graphs():
+            typer.echo(f"{name.casefold()} is inside the package; use it with --data {name}", err=True)
+            typer.echo("\n".join(shipped_files(name.casefold())))
+            return
         found = find_dataset(name)
         if found is None:
             raise ValueError(f"{name} is not on this machine; fetch it with: hybonet data fetch {name}")
@@ -74,22 +76,39 @@ def path(name: Annotated[str, typer.Argument(help="A name from `hybonet data lis
 @recipes_app.command("list")
 def list_recipes() -> None:
     """All recipes with the published figures they aim at."""
-    from rich.console import Console
-    from rich.table import Column, Table
+    with clean_errors():
+        from rich.console import Console
 
-    from hybonet.recipes import recipes
+        from hybonet.recipes import recipes
+        from hybonet.reporting.narrow_table import add_row, narrow_table
 
-    table = Table(Column("recipe", no_wrap=True), "task", "data", "what", "published MRR")
-    for each in recipes().values():
-        published = f"{each.published['mrr']:.3f}" if each.published else ""
-        table.add_row(each.name, each.task, each.data or "any", each.about, published)
-    Console().print(table)
+        table = narrow_table(["recipe", "task", "data"], ["published MRR"], ["what"])
+        for each in recipes().values():
+            published = f"{each.published['mrr']:.3f}" if each.published else ""
+            add_row(table, each.name, each.task, each.data or "any", published, each.about)
+        Console(highlight=False).print(table)
 
 
 @recipes_app.command("show")
-def show_recipe(name: Annotated[str, typer.Argument(help="A name from `hybonet recipes list`.")]) -> None:
-    """Every setting of a recipe, as JSON; change any with `--set key=value`."""
+def show_recipe(
+    name: Annotated[str, typer.Argument(help="A name from `hybonet recipes list`.")],
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Every setting of a recipe with its value and meaning; change any with `train kg --set key=value`."""
     with clean_errors():
-        from hybonet.recipes import recipe
+        from rich.console import Console
 
-        typer.echo(recipe(name).settings.model_dump_json(indent=2))
+        from hybonet.recipes import recipe
+        from hybonet.reporting.narrow_table import add_row, narrow_table
+        from hybonet.training import describe
+
+        settings = recipe(name).settings
+        if as_json:
+            typer.echo(settings.model_dump_json(indent=2))
+            return
+        table = narrow_table(["setting", "value"], texts=["meaning"])
+        for key, value, meaning in describe(settings):
+            add_row(table, key, "none" if value is None else str(value), meaning)
+        console = Console(highlight=False)
+        console.print(table)
+        console.print(f"\nhybonet train kg --recipe {name} --set key=value changes any of these.")

@@ -26,7 +26,7 @@ def demo(
 ) -> None:
     """Train a knowledge-graph model on the package's WordNet graph, measure it, ask it, and draw what it knows.
 
-    The same as `hybonet train kg --data wordnet`, some questions for `hybonet predict`, and `hybonet plot`.
+    The same as `hybonet train kg`, some questions for `hybonet predict`, and `hybonet plot`.
     """
     with clean_errors():
         from hybonet.cli.knowledge_graph import train
@@ -40,7 +40,7 @@ def demo(
                 f"expected a new or empty folder, but {str(out)!r} holds an earlier run; add --overwrite to replace "
                 "it, or choose another --out"
             )
-        train(out, "wordnet", overwrite=overwrite)
+        train(out, {"data": "wordnet"}, [], overwrite=overwrite)
         _show_examples(out)
         if plot:
             from hybonet.tasks.kg_pictures import draw_run

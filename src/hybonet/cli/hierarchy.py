@@ -12,8 +12,8 @@ from hybonet.cli.training import (
     Changes,
     Out,
     Resume,
-    refuse_with_resume,
     settings_for,
+    settings_to_resume,
     train_app,
     train_in,
     use_threads,
@@ -56,33 +56,29 @@ def train_hierarchy(
     Ctrl-C stops at the next batch, saves, and says how to go on.
     """
     with clean_errors():
-        if resume:
-            refuse_with_resume(data, recipe, set_)
         use_threads(threads)
-        embed(out, data or "wordnet_mammals", recipe or "hierarchy", set_ or [], resume=resume, plot=plot)
+        given = {key: value for key, value in (("data", data), ("recipe", recipe)) if value is not None}
+        embed(out, given, set_ or [], resume=resume, plot=plot)
 
 
-def embed(
-    out: Path,
-    data: str,
-    recipe_name: str,
-    changes: list[str],
-    *,
-    resume: bool = False,
-    plot: bool = True,
-    overwrite: bool = False,
-) -> None:
-    """Train a hierarchy's run, or go on with it, and show tables and picture; for other commands, too."""
+def embed(out: Path, given: dict[str, str], changes: list[str], *, resume: bool = False, plot: bool = True) -> None:
+    """What ``hybonet train hierarchy`` does; ``given`` has its options about data and recipe."""
     from hybonet.data import load_hierarchy
     from hybonet.reporting.disk import require_matplotlib
     from hybonet.tasks.hierarchy_run import read_settings, start_run, train_run
+    from hybonet.tasks.run_folder import check_target
 
-    settings = read_settings(out) if resume else settings_for("hierarchy", recipe_name, changes)
+    recipe_name = given.get("recipe", "hierarchy")
+    if resume:
+        settings = settings_to_resume(out, read_settings, given, changes)
+    else:
+        settings = settings_for("hierarchy", recipe_name, changes)
     if plot:
         require_matplotlib()
 
     def start() -> None:
-        start_run(out, settings, load_hierarchy(data), overwrite=overwrite, recipe=recipe_name)
+        check_target(out)
+        start_run(out, settings, load_hierarchy(given.get("data", "wordnet_mammals")), recipe=recipe_name)
 
     train_in(
         out, "hierarchy", settings, start=None if resume else start, train=train_run, show=lambda: _show(out, plot)

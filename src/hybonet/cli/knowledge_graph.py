@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -14,23 +13,53 @@ from hybonet.cli.training import (
     Changes,
     Out,
     Resume,
-    refuse_with_resume,
     settings_for,
+    settings_to_resume,
     train_app,
     train_in,
     use_threads,
 )
 
+if TYPE_CHECKING:
+    from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings
+
 _TRAIN_EXAMPLES = """
 **Examples**
 
-`hybonet train kg --data wordnet --out runs/wordnet`
+The graph inside the package, a few minutes: `hybonet train kg --data wordnet --out runs/wordnet`
 
-`hybonet train kg --data triples.csv --columns subject,predicate,object --out runs/mine --set dim=64`
+Triples of your own: `hybonet train kg --data facts.csv --columns subject,predicate,object --out runs/mine`
 
-`hybonet train kg --data WN18RR --recipe paper-wn18rr-32 --out runs/wn18rr`
+Other settings (`hybonet recipes show default` explains them all):
+`hybonet train kg --data facts.tsv --set dim=64 --set epochs=100 --out runs/big`
 
-`hybonet train kg --out runs/mine --resume` goes on with a run that was stopped.
+The paper's training: `hybonet train kg --data WN18RR --recipe paper-wn18rr-32 --out runs/wn18rr`
+
+Go on with a run that was stopped: `hybonet train kg --out runs/mine --resume`
+
+Give a run more epochs: `hybonet train kg --out runs/mine --resume --set epochs=80`
+"""
+_EVALUATE_EXAMPLES = """
+**Examples**
+
+The best model of a run on its test triples: `hybonet evaluate runs/wordnet`
+
+On the validation triples, all numbers for a program: `hybonet evaluate runs/wordnet --split valid --json`
+
+Ranked as the paper's code does: `hybonet evaluate runs/wordnet --protocol released`
+"""
+_PREDICT_EXAMPLES = """
+**Examples**
+
+What is a dog? `hybonet predict runs/wordnet --head dog.n.01 --relation hypernym`
+
+Which parts of a car does the training data not name? `hybonet predict runs/wordnet --relation part_of --tail car.n.01
+--new`
+
+How are dog and animal related? `hybonet predict runs/wordnet --head dog.n.01 --tail animal.n.01`
+
+A file of questions, whose first line names the columns (`head,relation`): `hybonet predict runs/wordnet --questions
+questions.csv --output answers.tsv`
 """
 
 
@@ -49,7 +78,10 @@ def train_kg(
     ] = None,
     set_: Changes = None,
     columns: Annotated[
-        str | None, typer.Option(help="Columns of head, relation, tail: names or numbers from 0.")
+        str | None, typer.Option(help="Columns of head, relation, tail: names or numbers from 0, with commas.")
+    ] = None,
+    separator: Annotated[
+        str | None, typer.Option(help="Character between columns.", show_default="by the file's ending")
     ] = None,
     names: Annotated[Path | None, typer.Option(help="File of entity label and readable name.")] = None,
     resume: Resume = False,
@@ -60,67 +92,69 @@ def train_kg(
     Ctrl-C stops at the next batch, saves, and says how to go on.
     """
     with clean_errors():
-        train(out, data, recipe, set_ or [], columns, names, resume=resume, threads=threads)
+        given = {"data": data, "columns": columns, "separator": separator, "names": names, "recipe": recipe}
+        chosen = {key: value for key, value in given.items() if value is not None}
+        train(out, chosen, set_ or [], resume=resume, threads=threads)
 
 
 def train(
     out: Path,
-    data: str | None = None,
-    recipe_name: str | None = None,
-    changes: Sequence[str] = (),
-    columns: str | None = None,
-    names: Path | None = None,
+    given: dict[str, Any],
+    changes: list[str],
     *,
     resume: bool = False,
     threads: int | None = None,
     overwrite: bool = False,
 ) -> None:
-    """What ``hybonet train kg`` does, with its options."""
-    from hybonet.data.catalog import load_graph
-    from hybonet.tasks.kg_run import read_settings, start_run, train_run
+    """What ``hybonet train kg`` does; ``given`` has its options about data and recipe."""
+    from hybonet.tasks.kg_run import read_settings, train_run
 
     use_threads(threads)
     if resume:
-        refuse_with_resume(data, recipe_name, list(changes), columns, names)
-        settings = read_settings(out)
+        settings = settings_to_resume(out, read_settings, given, changes)
     else:
-        recipe_name = recipe_name or "default"
-        settings = settings_for("kg", recipe_name, list(changes))
-
-    def start() -> None:
-        options: dict[str, object] = {}
-        if columns is not None:
-            parts = [part.strip() for part in columns.split(",")]
-            options["columns"] = [int(part) if part.isdigit() else part for part in parts]
-        if names is not None:
-            options["names"] = names
-        graph = load_graph(data or "wordnet", **options)
-        for line in (*graph.notes, *graph.warnings):
-            typer.echo(f"note: {line}", err=True)
-        start_run(out, settings, graph, overwrite=overwrite, recipe=recipe_name)
-
+        settings = settings_for("kg", given.get("recipe", "default"), changes)
     train_in(
         out,
         "kg",
         settings,
-        start=None if resume else start,
+        start=None if resume else lambda: _start(out, settings, dict(given), overwrite),
         train=train_run,
         show=lambda: _show(out),
         rate=(settings.batch_size, "triples/s"),
     )
 
 
+def _start(out: Path, settings: KnowledgeGraphSettings, given: dict[str, Any], overwrite: bool) -> None:
+    """Check everything that can be checked, then write what a run starts from."""
+    from hybonet.data.catalog import load_graph
+    from hybonet.tasks.kg_run import start_run
+    from hybonet.tasks.run_folder import check_target
+
+    check_target(out, overwrite=overwrite)
+    source, recipe_name = given.pop("data", "wordnet"), given.pop("recipe", "default")
+    if "columns" in given:
+        parts = [part.strip() for part in given["columns"].split(",")]
+        given["columns"] = [int(part) if part.isdigit() else part for part in parts]
+    graph = load_graph(source, **given)
+    for line in (*graph.notes, *graph.warnings):
+        typer.echo(f"note: {line}", err=True)
+    start_run(out, settings, graph, overwrite=overwrite, recipe=recipe_name)
+
+
 def _show(out: Path) -> None:
     from rich.console import Console
 
-    from hybonet.reporting.kg_tables import metrics_table
+    from hybonet.reporting.kg_tables import LEGEND, RELEASED, metrics_table
     from hybonet.tasks.run_folder import read_record
 
-    Console().print(metrics_table(read_record(out)))
-    typer.echo(f"Run: {out}    ask it: hybonet predict {out} --head NAME --relation NAME")
+    record, console = read_record(out), Console(highlight=False)
+    console.print(metrics_table(record))
+    console.print(f"{LEGEND} {RELEASED if 'test' in record else ''}", style="dim")
+    typer.echo(f"Run: {out}\nAsk it: hybonet predict {out} --head NAME --relation NAME")
 
 
-@app.command()
+@app.command(epilog=_EVALUATE_EXAMPLES)
 def evaluate(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     split: Annotated[Literal["train", "valid", "test"], typer.Option(help="Which triples.")] = "test",
@@ -137,7 +171,7 @@ def evaluate(
     with clean_errors():
         from rich.console import Console
 
-        from hybonet.reporting.kg_tables import evaluation_tables
+        from hybonet.reporting.kg_tables import LEGEND, evaluation_tables
         from hybonet.tasks.kg_run import read_graph, read_model
         from hybonet.tasks.knowledge_graph import evaluate as measure
 
@@ -148,11 +182,13 @@ def evaluate(
         if as_json:
             typer.echo(json.dumps(result, indent=1))
         else:
+            console = Console(highlight=False)
             for table in evaluation_tables(result):
-                Console().print(table)
+                console.print(table, "")
+            console.print(LEGEND, style="dim")
 
 
-@app.command()
+@app.command(epilog=_PREDICT_EXAMPLES)
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder.")],
     head: Annotated[str | None, typer.Option(help="Label or name of the head.")] = None,
@@ -163,17 +199,20 @@ def predict(
     questions: Annotated[
         Path | None, typer.Option(help="CSV or TSV with columns head, relation, tail; leave the asked one empty.")
     ] = None,
-    output: Annotated[Path | None, typer.Option(help="Write answers here instead of the terminal.")] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Write answers to this .json, .csv or .tsv file instead of the terminal.")
+    ] = None,
     faiss: Annotated[
         bool, typer.Option("--faiss", help="Search in a faiss index: the same answers, without probabilities.")
     ] = False,
     form: Annotated[
-        Literal["table", "json", "csv"], typer.Option("--format", help="How answers are written.")
-    ] = "table",
+        Literal["table", "json", "csv", "tsv"] | None,
+        typer.Option("--format", help="How answers are written.", show_default="by the ending of --output, else table"),
+    ] = None,
 ) -> None:
     """Ask a trained model: give two of head, relation and tail, and it ranks what the third may be."""
     with clean_errors():
-        from hybonet.cli.answers import read_questions, write_answers
+        from hybonet.cli.answers import answer_format, read_questions, write_answers
         from hybonet.tasks.kg_answers import KGModel
 
         one = {
@@ -181,6 +220,7 @@ def predict(
         }
         if bool(one) == bool(questions):
             raise ValueError("expected either two of --head, --relation and --tail, or a file of --questions")
+        written_as = answer_format(form, output)
         asked = read_questions(questions) if questions else [one]
         model = KGModel.load(run)
         index = model.index() if faiss else None
@@ -191,4 +231,4 @@ def predict(
                 raise ValueError(f"{questions}, {error}") from None
         else:
             answers = [model.ask(one, top, known=not new, index=index)]
-        write_answers(list(zip(asked, answers, strict=True)), form, output)
+        write_answers(list(zip(asked, answers, strict=True)), written_as, output)

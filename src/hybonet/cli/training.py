@@ -21,7 +21,9 @@ app.add_typer(train_app, name="train")
 
 Out = Annotated[Path, typer.Option(help="Folder for the run: new, empty, or with --resume an earlier run.")]
 Changes = Annotated[list[str] | None, typer.Option("--set", help="Change a setting: key=value. May be repeated.")]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run in --out.")]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on with the run in --out; --set epochs=N gives it more epochs.")
+]
 
 
 def use_threads(threads: int | None) -> None:
@@ -34,24 +36,28 @@ def use_threads(threads: int | None) -> None:
 
 def settings_for(task: str, recipe_name: str, changes: list[str]) -> Any:
     """The settings of a new run: a recipe of the task with ``key=value`` changes, for a device that is there."""
-    import torch
-
     from hybonet.recipes import recipe
     from hybonet.training import override
+    from hybonet.training.device import check_device
 
     settings = override(recipe(recipe_name, task).settings, changes)
-    if settings.device.startswith("cuda") and not torch.cuda.is_available():
-        raise ValueError(f"expected a device of this machine, got {settings.device!r} without CUDA; use device=cpu")
+    check_device(settings.device)
     return settings
 
 
-def refuse_with_resume(*given: object) -> None:
-    """A run keeps what it was started with: raise a ``ValueError`` if --resume comes with more than it needs."""
-    if any(value not in (None, []) for value in given):
+def settings_to_resume(out: Path, read: Callable[[Path], Any], given: dict[str, Any], changes: list[str]) -> Any:
+    """The settings of the run in ``out`` to go on with; of ``given`` options there may be none, of changes few."""
+    from hybonet.tasks.run_folder import change_settings
+    from hybonet.training.device import check_device
+
+    if given:
         raise ValueError(
-            "expected nothing but --out and --threads with --resume: a run keeps its data and settings; start a "
-            "new one to change them"
+            f"expected nothing but --out, --set and --threads with --resume, got --{next(iter(given))}: a run keeps "
+            "its data and settings; start a new one to change them"
         )
+    settings = read(out)
+    check_device(settings.device)
+    return change_settings(out, settings, changes)
 
 
 def train_in(
@@ -81,6 +87,9 @@ def train_in(
         except Interrupted as stop:
             if processes.is_main:
                 typer.echo(str(stop), err=True)
+            raise typer.Exit(130) from None
+        except KeyboardInterrupt:
+            typer.echo(f"stopped at once; go on from the last checkpoint with {again}", err=True)
             raise typer.Exit(130) from None
         if processes.is_main:
             show()

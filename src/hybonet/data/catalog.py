@@ -33,8 +33,9 @@ def catalog_entry(name: str) -> DataSet:
     by_folded = {known.casefold(): entry for known, entry in BENCHMARKS.items()}
     if name.casefold() in by_folded:
         return by_folded[name.casefold()]
-    near = difflib.get_close_matches(name.casefold(), by_folded, n=1)
-    hint = f"did you mean {by_folded[near[0]].name!r}?" if near else f"it knows {', '.join(BENCHMARKS)}"
+    names = {known.casefold(): known for known in (*BENCHMARKS, *shipped_graphs())}
+    near = difflib.get_close_matches(name.casefold(), names, n=1)
+    hint = f"did you mean {names[near[0]]!r}?" if near else f"it knows {', '.join(names.values())}"
     raise ValueError(f"expected a data set of the catalog, got {name!r}; {hint}")
 
 
@@ -68,7 +69,7 @@ def load_dataset(name: str) -> TripleData:
         raise ValueError(
             f"expected the files of {entry.name} on the search path "
             f"({', '.join(str(path) for path in search_path.directories())}), found them nowhere; download them with "
-            f"hybonet.data.fetch_dataset({entry.name!r}) ({entry.size / 1e6:.1f} MB, licence {entry.licence}), or put "
+            f"hybonet data fetch {entry.name} ({entry.size / 1e6:.1f} MB, licence {entry.licence}), or put "
             f"{', '.join(file.name for file in entry.splits)} from {entry.source} into a folder {entry.name} there"
         )
     train, valid, test = (_checked(folder, file) for file in entry.splits)
@@ -134,7 +135,8 @@ def load_graph(source: str | Path, **options: Any) -> TripleData:
     if known is not None:
         if options:
             raise ValueError(
-                f"expected no options with the named graph {known!r}, got {', '.join(options)}; give a path instead"
+                f"expected no options with the named graph {known!r}, got {', '.join(options)}; leave them out, or "
+                "give a path"
             )
         return load_shipped(known) if known in shipped_graphs() else load_dataset(known)
     if not Path(source).exists():

@@ -45,8 +45,8 @@ def choose_columns(header: Sequence[str], wanted: Sequence[str | int], source: s
     places = [_place_of(column, names, source) for column in wanted]
     if len(set(places)) != len(places):
         raise ValueError(
-            f"{source}: expected three different columns for head, relation and tail, got columns={tuple(wanted)!r}; "
-            "name each column once"
+            f"{source}: expected three different columns for head, relation and tail, got "
+            f"{', '.join(map(str, wanted))}; name each column once"
         )
     return places[0], places[1], places[2]
 
@@ -55,9 +55,13 @@ def check_wanted(wanted: Sequence[str | int]) -> None:
     """Refuse anything but three names or positions, e.g. a single string."""
     if isinstance(wanted, str) or len(wanted) != len(ROLES) or not all(isinstance(item, str | int) for item in wanted):
         raise ValueError(
-            f"expected columns= to give three names or positions (head, relation, tail), got {wanted!r}; "
-            'write e.g. columns=("subject", "predicate", "object") or columns=(0, 1, 2)'
+            f"expected three columns (head, relation, tail) by name or position, got {_listed(wanted)}; write e.g. "
+            "--columns subject,predicate,object or --columns 0,1,2 (in Python a tuple)"
         )
+
+
+def _listed(wanted: object) -> str:
+    return ", ".join(map(str, wanted)) if isinstance(wanted, tuple | list) else repr(wanted)
 
 
 def _place_of(column: str | int, names: list[str], source: str) -> int:
@@ -74,5 +78,5 @@ def _place_of(column: str | int, names: list[str], source: str) -> int:
     if column in names:
         return names.index(column)
     near = difflib.get_close_matches(column, names, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else "name one of these in columns="
+    hint = f"did you mean {near[0]!r}?" if near else "name three of these with --columns"
     raise ValueError(f"{source}: expected a column {column!r}, got {', '.join(names)}; {hint}")

@@ -34,7 +34,7 @@ def read_parquet_triples(
         if len(names) != len(ROLES):
             raise ValueError(
                 f"{file.source}: expected 3 columns (head, relation, tail), got {len(names)}: {', '.join(names)}; "
-                "choose three with columns="
+                "choose three with --columns (in Python columns=)"
             )
         places = (0, 1, 2)
     if reader.metadata.num_rows == 0:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import difflib
 from importlib import resources
+from typing import TYPE_CHECKING
 
 from hybonet.data.source_file import SourceFile, unpack
 from hybonet.data.triple_loading import build_triples
 from hybonet.data.triples import TripleData
+
+if TYPE_CHECKING:
+    from importlib.abc import Traversable  # importlib.resources.abc from Python 3.11 on
 
 #: How WordNet's relations read between the names of head and tail.
 _WORDNET_RELATIONS = {
@@ -67,6 +71,21 @@ def load_shipped(name: str = "wordnet") -> TripleData:
     )
 
 
+def shipped_files(name: str) -> list[str]:
+    """Where the files of a shipped graph lie in the installed package: train, valid, test and names.
+
+    Example:
+        >>> from pathlib import PurePath
+        >>> [PurePath(path).name for path in shipped_files("wordnet")][:2]
+        ['wordnet_graph_train.tsv.xz', 'wordnet_graph_valid.tsv.xz']
+    """
+    return [str(_place(name, part)) for part in ("train", "valid", "test", "names")]
+
+
 def _file(name: str, part: str) -> SourceFile:
-    file = f"{name}_graph_{part}.tsv.xz"
-    return unpack(file, resources.files("hybonet.data").joinpath("shipped", file).read_bytes())
+    place = _place(name, part)
+    return unpack(place.name, place.read_bytes())
+
+
+def _place(name: str, part: str) -> Traversable:
+    return resources.files("hybonet.data").joinpath("shipped", f"{name}_graph_{part}.tsv.xz")

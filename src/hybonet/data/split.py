@@ -89,7 +89,7 @@ def split_triples(
             raise ValueError(
                 f"expected a graph of which {share:.0%} can be held out for {name}, got {len(unique):,} triples, "
                 f"{available:,} of which can leave train without losing an entity or relation; give more triples, "
-                f"or {name}=0"
+                "or a folder with train, valid and test files of your own"
             )
     train, valid_part, test_part = (torch.from_numpy(unique[part == number]) for number in range(3))
     return Split(train, valid_part, test_part, redundant, tuple(notes))

@@ -32,6 +32,8 @@ class TripleFile:
     tails: list[str]
     #: Column names of head, relation and tail, if the file has any.
     header: tuple[str, ...] = ()
+    #: Whether the first triple might be a header in words that nobody knows.
+    may_have_header: bool = False
 
     def __len__(self) -> int:
         return len(self.heads)
@@ -79,12 +81,12 @@ def _read_text(
     file: SourceFile, columns: Sequence[str | int] | None, header: bool | None, separator: str | None
 ) -> TripleFile:
     if separator is not None and len(separator) != 1:
-        raise ValueError(f"expected one character as separator, got {separator!r}; write e.g. separator=','")
+        raise ValueError(f"expected one character between columns, got {separator!r}; write e.g. --separator ';'")
     separator = separator or separator_for(file.bare_name, SEPARATORS)
     table = parse_table(file.content, file.source, separator=separator, row_is="triple")
     whole = _read_columns(table, columns, header)
     if whole is not None:
-        return TripleFile(file.source, file.sha256, *whole)
+        return TripleFile(file.source, file.sha256, *whole, header is None and not whole[-1])
     # Something is not as plain as that: a quote, a blank line, a bad row. Go row by row to say where.
     # A line of nothing but spaces is as blank as an empty one.
     numbers = [at for at, row in enumerate(table.rows) if len(row) > 1 or (row and row[0].strip())]
@@ -110,7 +112,8 @@ def _read_text(
     if problems:
         shown = [(table.where(at), problems[at]) for at in sorted(problems)[:_SHOWN_PROBLEMS]]
         raise _bad_rows(file.source, len(numbers), shown, len(problems))
-    return TripleFile(file.source, file.sha256, heads, relations, tails, layout.header)
+    may_have_header = header is None and not layout.header
+    return TripleFile(file.source, file.sha256, heads, relations, tails, layout.header, may_have_header)
 
 
 def _read_columns(
@@ -170,10 +173,10 @@ def _layout(
 
 def _width_hint(line: str, width: int) -> str:
     if width > len(ROLES):
-        return "choose three with columns=, e.g. columns=(0, 1, 2)"
+        return "choose three with --columns, e.g. --columns 0,1,2 (in Python columns=(0, 1, 2))"
     for other, name in SEPARATOR_NAMES.items():
         if len(line.split(other)) == len(ROLES):
-            return f"the columns seem to be separated by {name}: pass separator={other!r}"
+            return f"the columns seem to be separated by {name}: give --separator {other!r}"
     return "write head, relation and tail on each line"
 
 

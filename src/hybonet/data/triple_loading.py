@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from hybonet.data.first_row import doubtful_first_rows
 from hybonet.data.label_names import read_names
 from hybonet.data.redundant_relations import (
     Ids,
@@ -114,6 +115,7 @@ def build_triples(
         for part in read.values()
         if part.header
     ]
+    notes += doubtful_first_rows([part for part in read.values() if part.may_have_header])
     entity = {label: number for number, label in enumerate(entities)}
     relation = {label: number for number, label in enumerate(relations)}
     arrays = {split: _numbered(part, entity, relation, notes) for split, part in read.items()}
@@ -249,6 +251,11 @@ def _named(labels: list[str], kind: str, names: Names | None, short_names: bool,
     found = [given.get(label, (label, "")) for label in labels]
     vocabulary = Vocabulary(tuple(labels), tuple(name for name, _ in found), tuple(text for _, text in found), kind)
     unnamed = sum(label not in given for label in labels)
+    if unnamed == len(labels) and given:
+        raise ValueError(
+            f"expected names for {vocabulary.plural} such as {labels[0]!r}, got {len(given):,} for others, such as "
+            f"{next(iter(given))!r}; give a file with the graph's labels in its first column"
+        )
     if unnamed:
         notes.append(f"{unnamed:,} of {len(labels):,} {vocabulary.plural} have no name and are shown by their label")
     return vocabulary

@@ -7,7 +7,22 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-_SHOWN = ("mrr", "hits@1", "hits@3", "hits@10", "mean_rank", "adjusted_mean_rank")
+from hybonet.reporting.narrow_table import add_row, narrow_table
+
+_SHOWN = {
+    "mrr": "MRR",
+    "hits@1": "H@1",
+    "hits@3": "H@3",
+    "hits@10": "H@10",
+    "mean_rank": "MR",
+    "adjusted_mean_rank": "AMR",
+}
+#: What the headers mean.
+LEGEND = (
+    "MRR: mean of 1/rank. H@k: share of answers ranked k or better. MR: mean rank. AMR: mean rank divided by that of "
+    "guessing, so 1 is chance and less is better."
+)
+RELEASED = "released: the protocol of the paper's code, where the head itself is no candidate; it is easier."
 
 
 def _cells(metrics: dict[str, float]) -> list[str]:
@@ -17,33 +32,34 @@ def _cells(metrics: dict[str, float]) -> list[str]:
 def metrics_table(record: dict[str, Any]) -> Table:
     """The record of a run in a few lines: validation, test, and test by the paper's released protocol."""
     data, settings = record["data"], record["settings"]
-    table = Table(
-        "",
-        *_SHOWN,
-        title=f"{data['source']}: {data['entities']:,} entities, {data['relations']} relations; {settings['dim']} "
-        f"ambient coordinates, best epoch {record['best_epoch']} of {record['epochs']}, {record['seconds']:.0f} s",
-        title_justify="left",
+    table = narrow_table(
+        [""],
+        list(_SHOWN.values()),
+        title=f"{data['source']}: {data['entities']:,} entities, {data['relations']} relations\n"
+        f"{settings['dim']} ambient coordinates, best epoch {record['best_epoch']} of {record['epochs']}, "
+        f"{record['seconds']:.0f} s",
     )
-    table.add_row("validation", *_cells(record["valid"]))
+    add_row(table, "validation", *_cells(record["valid"]))
     if "test" in record:
-        table.add_row("test", *_cells(record["test"]["both"]), style="bold")
-        table.add_row("test, released protocol (easier)", *_cells(record["test_released_protocol"]), style="dim")
+        add_row(table, "test", *_cells(record["test"]["both"]), style="bold")
+        add_row(table, "test (released)", *_cells(record["test_released_protocol"]), style="dim")
     return table
 
 
 def evaluation_tables(result: dict[str, Any]) -> list[Table]:
     """An evaluation in full: overall and by direction, by kind of relation, by relation (most triples first)."""
-    overall = Table(
-        "", "questions", *_SHOWN, title=f"{result['split']}, {result['protocol']} protocol, ties {result['ties']}"
+    numbers = ["asked", *_SHOWN.values()]
+    overall = narrow_table(
+        ["questions"], numbers, title=f"{result['split']}, {result['protocol']} protocol, ties {result['ties']}"
     )
     for name in ("both", "tails", "heads"):
-        overall.add_row(name, f"{result[name]['count']:.0f}", *_cells(result[name]))
-    kinds = Table("kind", "questions", *_SHOWN)
+        add_row(overall, name, f"{result[name]['count']:.0f}", *_cells(result[name]))
+    kinds = narrow_table(["kind"], numbers)
     for name, metrics in result["by_category"].items():
-        kinds.add_row(name, f"{metrics['count']:.0f}", *_cells(metrics))
-    relations = Table("relation", "kind", "questions", *_SHOWN)
+        add_row(kinds, name, f"{metrics['count']:.0f}", *_cells(metrics))
+    relations = narrow_table(["relation"], ["kind", *numbers])
     for name, metrics in sorted(result["by_relation"].items(), key=lambda item: -item[1]["count"]):
-        relations.add_row(name, metrics["category"], f"{metrics['count']:.0f}", *_cells(metrics))
+        add_row(relations, name, metrics["category"], f"{metrics['count']:.0f}", *_cells(metrics))
     return [overall, kinds, relations]
 
 

@@ -13,9 +13,9 @@ from hybonet.data.triples import SPLITS, TripleData
 from hybonet.data.vocabulary import Vocabulary
 from hybonet.models import TripleScorer
 from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings, KnowledgeGraphTask, evaluate
-from hybonet.tasks.run_folder import CONFIG, load_best, new_run, read_config, read_tensors, write_json, write_record
+from hybonet.tasks.run_folder import CONFIG, load_best, new_run, read_config, read_settings_as, write_json, write_record
 from hybonet.training import FitResult, Reporter, Trainer
-from hybonet.training.checkpoint import write_tensors
+from hybonet.training.checkpoint import read_tensors, write_tensors
 from hybonet.training.processes import joined_processes
 
 GRAPH, ENTITIES, RELATIONS = "graph.safetensors", "entities.tsv", "relations.tsv"
@@ -57,23 +57,28 @@ def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter:
 
 def read_settings(folder: Path) -> KnowledgeGraphSettings:
     """The settings of a run."""
-    config = read_config(folder, KnowledgeGraphTask.name)
+    config = _read_config(folder)
     if "model" in config:
         raise ValueError(
             f"expected a run to go on with, but {str(folder)!r} holds a model saved for use, without the state of its "
             "training; start a new run"
         )
-    return KnowledgeGraphSettings(**config["settings"])
+    return read_settings_as(KnowledgeGraphSettings, config, folder)
 
 
 def read_graph(folder: Path) -> TripleData:
     """The graph of a run, splits and names included."""
-    about = read_config(folder, KnowledgeGraphTask.name)["graph"]
+    about = _read_config(folder)["graph"]
     tensors = read_tensors(folder / GRAPH)
+    missing = [split for split in SPLITS if split not in tensors]
+    if missing:
+        raise ValueError(f"{folder / GRAPH}: expected triples for {missing[0]}, found none; restore it or train again")
+    entities = _read_vocabulary(folder / ENTITIES, "entity")
+    relations = _read_vocabulary(folder / RELATIONS, "relation")
     try:
         return TripleData(
-            _read_vocabulary(folder / ENTITIES, "entity"),
-            _read_vocabulary(folder / RELATIONS, "relation"),
+            entities,
+            relations,
             tensors["train"],
             tensors["valid"],
             tensors["test"],
@@ -82,13 +87,16 @@ def read_graph(folder: Path) -> TripleData:
             notes=tuple(about["notes"]),
             warnings=tuple(about["warnings"]),
         )
-    except KeyError as error:
-        raise ValueError(f"{folder / GRAPH}: expected the triples of {error}, found none; train again") from None
+    except ValueError as error:
+        raise ValueError(
+            f"{folder}: {GRAPH} does not fit {ENTITIES} and {RELATIONS} ({str(error).split(';')[0]}); restore them or "
+            "train again"
+        ) from None
 
 
 def read_model(folder: Path, data: TripleData) -> TripleScorer:
     """The best model of a run, or a saved model."""
-    config = read_config(folder, KnowledgeGraphTask.name)
+    config = _read_config(folder)
     if "model" not in config:
         return load_best(folder, KnowledgeGraphTask(read_settings(folder), data).build_model())
     try:
@@ -98,6 +106,17 @@ def read_model(folder: Path, data: TripleData) -> TripleScorer:
             f"{folder / CONFIG}: expected the settings of a TripleScorer under model, but {error}; restore the file"
         ) from None
     return load_best(folder, model)
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    config = read_config(folder, KnowledgeGraphTask.name)
+    graph, about = config.get("graph"), config.get("model", config.get("settings"))
+    if not isinstance(about, dict) or not isinstance(graph, dict) or not {"source", "sha256"} <= graph.keys():
+        raise ValueError(
+            f"{folder / CONFIG}: expected the settings and the graph of a knowledge-graph run, found something else; "
+            "give a folder made by hybonet train kg"
+        )
+    return config
 
 
 def _write_vocabulary(path: Path, vocabulary: Vocabulary) -> None:
@@ -110,7 +129,13 @@ def _write_vocabulary(path: Path, vocabulary: Vocabulary) -> None:
 def _read_vocabulary(path: Path, kind: str) -> Vocabulary:
     try:
         rows = [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[1:-1]]
+        odd = next((number for number, row in enumerate(rows, 2) if len(row) != 3), None)
+        if odd is not None or not rows:
+            raise ValueError(f"line {odd or 2} is not one")
         labels, names, descriptions = zip(*rows, strict=True)
+        return Vocabulary(labels, names, descriptions, kind=kind)
     except (OSError, ValueError) as error:
-        raise ValueError(f"{path}: expected a label, a name and a description a line, but {error}") from None
-    return Vocabulary(labels, names, descriptions, kind=kind)
+        raise ValueError(
+            f"{path}: expected a label, a name and a description a line, but {str(error).split(';')[0]}; restore it "
+            "or train again"
+        ) from None

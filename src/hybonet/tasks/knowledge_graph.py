@@ -29,21 +29,35 @@ class KnowledgeGraphSettings(LoopSettings):
         'softmax'
     """
 
-    dim: int = Field(32, ge=2, description="ambient coordinates, time included")
-    batch_size: int = Field(500, ge=1, description="triples a batch, reciprocal ones counted")
+    dim: int = Field(32, ge=2, description="coordinates of an entity, time included: dim - 1 hyperbolic dimensions")
+    batch_size: int = Field(500, ge=1, description="triples a batch; each triple is there twice, read both ways")
     loss: Literal["bce", "softmax"] = Field(
-        "softmax", description="bce: binary cross-entropy against random negatives (the paper); softmax: against all"
+        "softmax",
+        description="softmax: the right tail against all entities at once; bce (the paper): right or wrong, binary "
+        "cross-entropy against random tails",
     )
-    negatives: int = Field(50, ge=1, description="bce: random tails a triple")
-    label_smoothing: float = Field(0.0, ge=0, lt=1, description="softmax: share of the target spread over all")
-    optimizer: Literal["riemannian", "chart"] = Field("chart", description="how entities are moved, see RiemannianAdam")
-    lr: float = Field(0.005, gt=0)
-    margin: float = Field(8.0, description="the constant added to every score")
-    max_norm: float | None = Field(1.5, gt=0, description="bound on the entities' space part")
-    scale: float = Field(2.5, gt=0, description="lambda of the relations' maps")
-    dropout: float = Field(0.0, ge=0, lt=1, description="on the head's coordinates")
-    K: float = Field(-1.0, lt=0, description="curvature")
-    learn_curvature: bool = False
+    negatives: int = Field(50, ge=1, description="bce: random tails, taken as wrong, for each triple")
+    label_smoothing: float = Field(
+        0.0, ge=0, lt=1, description="softmax: share of the target spread over all entities, against overconfidence"
+    )
+    optimizer: Literal["riemannian", "chart"] = Field(
+        "chart",
+        description="how entities are moved. chart: Adam on the space coordinates (the chart), from which time "
+        "follows; riemannian (the paper): along geodesics",
+    )
+    lr: float = Field(0.005, gt=0, description="learning rate: the size of a step")
+    margin: float = Field(
+        8.0, description="added to every score; bce: the squared distance below which a triple counts as right"
+    )
+    max_norm: float | None = Field(
+        1.5, gt=0, description="longest space part an entity may have, so that none runs far out; none: no bound"
+    )
+    scale: float = Field(
+        2.5, gt=0, description="lambda of the relations' maps: how far out (in time) a relation can take an entity"
+    )
+    dropout: float = Field(0.0, ge=0, lt=1, description="share of a head's coordinates set to 0 at random in training")
+    K: float = Field(-1.0, lt=0, description="curvature of the space, below 0")
+    learn_curvature: bool = Field(False, description="train the curvature too, from K on")
 
 
 @dataclass(frozen=True)

@@ -8,25 +8,27 @@ else there is belongs to the task.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file
-from torch import Tensor, nn
+from torch import nn
 
 from hybonet.files import write_atomically
 from hybonet.tasks.new_folder import new_folder, unfinished
 from hybonet.tasks.provenance import provenance
-from hybonet.training import FitResult, Task
-from hybonet.training.loop import BEST, HISTORY
+from hybonet.training import FitResult, LoopSettings, Task, describe, override
+from hybonet.training.checkpoint import load_model, read_position
+from hybonet.training.loop import BEST, HISTORY, LAST
+from hybonet.training.settings import CHANGEABLE
 
 CONFIG, RECORD = "config.json", "record.json"
 #: Kinds of file a run consists of; a folder with anything else is never replaced.
 _SUFFIXES = {".json", ".jsonl", ".tsv", ".safetensors", ".png", ".svg", ".html", ".partial"}
 _Model = TypeVar("_Model", bound=nn.Module)
+_Settings = TypeVar("_Settings", bound=LoopSettings)
 
 
 # -- making a run -----------------------------------------------------------------------------------------------------
@@ -53,10 +55,15 @@ def check_target(out: Path, *, overwrite: bool = False) -> None:
         Traceback (most recent call last):
         ValueError: expected a folder for the run, got the file ...
     """
-    if not out.exists():
+    nearest = next(path for path in (out, *out.absolute().parents) if path.exists())
+    if not nearest.is_dir():
+        raise ValueError(f"expected a folder for the run, got the file {str(nearest)!r}; choose another --out")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise ValueError(
+            f"expected a folder to write to, but {str(nearest)!r} may not be written; choose another --out"
+        )
+    if nearest != out:
         return
-    if not out.is_dir():
-        raise ValueError(f"expected a folder for the run, got the file {str(out)!r}; choose another --out")
     present = [entry for entry in sorted(out.iterdir()) if entry not in unfinished(out)]
     if not present:
         return
@@ -118,25 +125,61 @@ def read_json(folder: Path, name: str) -> dict[str, Any]:
 def read_config(folder: Path, task: str) -> dict[str, Any]:
     """The ``config.json`` of a run of this task; a ``ValueError`` says if the run is another's."""
     config = read_json(folder, CONFIG)
-    if config.get("task") != task:
-        raise ValueError(
-            f"expected a run of hybonet train {task}, but {str(folder)!r} was made by hybonet train "
-            f"{config.get('task')}; give another folder"
-        )
+    made_by = config.get("task")
+    if made_by != task:
+        found = f"it was made by hybonet train {made_by}" if made_by else f"{CONFIG} names no task"
+        raise ValueError(f"expected a run of hybonet train {task} in {str(folder)!r}, but {found}; give another folder")
     return config
+
+
+def read_settings_as(kind: type[_Settings], config: dict[str, Any], folder: Path) -> _Settings:
+    """The settings that a run's ``config.json`` holds, checked."""
+    try:
+        return kind.checked(config["settings"])
+    except ValueError as error:
+        raise ValueError(f"restore or correct {folder / CONFIG}: {error}") from None
+
+
+def change_settings(folder: Path, before: _Settings, changes: list[str]) -> _Settings:
+    """Give a run more epochs, or another of the few settings that may change before it goes on, and return them all.
+
+    The learning rate of the ``linear`` and ``cosine`` schedules, which depends on the number of epochs, follows the new
+    number from here on.
+
+    Args:
+        folder: the run.
+        before: its settings.
+        changes: ``key=value`` assignments to epochs, patience, validate_every or checkpoint_seconds.
+    """
+    after = override(before, changes)
+    old = {name: value for name, value, _ in describe(before)}
+    changed = [name for name, value, _ in describe(after) if value != old[name]]
+    fixed = [name for name in changed if name not in CHANGEABLE]
+    if fixed:
+        raise ValueError(
+            f"expected no other change than of {', '.join(CHANGEABLE)} with --resume, got {fixed[0]}: a run keeps its "
+            "data and settings; start a new one to change them"
+        )
+    position = read_position(folder / LAST) if (folder / LAST).exists() else {"epoch": 0, "stale": 0}
+    if "epochs" in changed and after.epochs <= position["epoch"]:
+        raise ValueError(
+            f"expected more than the {position['epoch']} epochs already done, got epochs={after.epochs}; give a larger "
+            "total, or leave it out"
+        )
+    if changed and after.patience is not None and position["stale"] >= after.patience:
+        raise ValueError(
+            f"expected patience above {position['stale']} (the validations since the best one), got "
+            f"patience={after.patience}: training would stop at once; add --set patience={2 * position['stale']} or "
+            "--set patience=none"
+        )
+    if changed:
+        write_json(folder / CONFIG, {**read_json(folder, CONFIG), "settings": after.model_dump()})
+    return after
 
 
 def read_record(folder: Path) -> dict[str, Any]:
     """The record of a finished run."""
     return read_json(folder, RECORD)
-
-
-def read_tensors(path: Path) -> dict[str, Tensor]:
-    """The tensors of a safetensors file; a ``ValueError`` says why they cannot be read."""
-    try:
-        return load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise ValueError(f"{path}: expected a safetensors file, but {error}; restore it or train again") from None
 
 
 def load_best(folder: Path, model: _Model) -> _Model:
@@ -147,10 +190,7 @@ def load_best(folder: Path, model: _Model) -> _Model:
             f"{folder} has no model yet: it was stopped before its first validation; go on with "
             f"hybonet train {read_json(folder, CONFIG).get('task')} --out {folder} --resume"
         )
-    try:
-        model.load_state_dict(read_tensors(path))
-    except RuntimeError as error:
-        raise ValueError(f"{path} does not fit the run's settings: {str(error).splitlines()[-1].strip()}") from None
+    load_model(path, model)
     return model.eval()
 
 

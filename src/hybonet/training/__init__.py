@@ -4,7 +4,7 @@ from hybonet.training.interruption import Interrupted
 from hybonet.training.loop import FitResult, Trainer, TrainingDiverged
 from hybonet.training.progress import Reporter, TerminalReporter
 from hybonet.training.random_numbers import generator_for
-from hybonet.training.settings import LoopSettings, ScheduleSettings, Settings, near_match, override
+from hybonet.training.settings import LoopSettings, ScheduleSettings, Settings, describe, near_match, override
 from hybonet.training.task import Task
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "TerminalReporter",
     "Trainer",
     "TrainingDiverged",
+    "describe",
     "generator_for",
     "near_match",
     "override",

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from safetensors.torch import load_file, save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
@@ -37,8 +37,54 @@ def save_model(path: Path, model: nn.Module, **about: Any) -> None:
     write_tensors(path, {**kept, **{name: kept[source].clone() for name, source in aliases.items()}}, **about)
 
 
-def save_checkpoint(path: Path, model: nn.Module, optimizer: Optimizer, position: dict[str, Any]) -> None:
-    """Everything a training needs to go on as if it had not stopped: model, optimiser, random state and position."""
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """The tensors of a safetensors file, or a ValueError that says what the file is instead.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "model.safetensors"
+        >>> torch.save({}, path)
+        >>> read_tensors(path)
+        Traceback (most recent call last):
+        ValueError: .../model.safetensors: expected a safetensors file, got a pickle (torch.save), which is not read ...
+    """
+    try:
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise ValueError(f"{path}: expected a safetensors file, {_what_it_is(path, error)}") from None
+
+
+def load_model(path: Path, model: nn.Module) -> None:
+    """Put the tensors of :func:`save_model` into a model, or raise a ValueError if they are not its own."""
+    _fill(model, read_tensors(path), path)
+
+
+def _fill(model: nn.Module, tensors: dict[str, Tensor], path: Path) -> None:
+    try:
+        model.load_state_dict(tensors)
+    except RuntimeError as error:
+        first = str(error).splitlines()[-1].strip().removesuffix(".")
+        raise ValueError(
+            f"{path} does not fit the run's settings and labels: {first}; the files come from different runs, so "
+            "restore them or train again"
+        ) from None
+
+
+def _what_it_is(path: Path, error: Exception) -> str:
+    if not path.is_file():
+        return "found none; restore it or train again"
+    with open(path, "rb") as file:
+        start = file.read(2)
+    if start in (b"PK", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"):
+        return "got a pickle (torch.save), which is not read since it can run code; restore the file or train again"
+    return f"got a damaged one ({error}); restore it or train again"
+
+
+def save_checkpoint(path: Path, model: nn.Module, optimizer: Optimizer, position: dict[str, Any], run: str) -> None:
+    """Everything a training needs to go on as if it had not stopped: model, optimiser, random state and position.
+
+    ``run`` is a fingerprint of the run, so that no other goes on from here.
+    """
     tensors = {f"model.{name}": value.detach().contiguous() for name, value in model.state_dict().items()}
     state = optimizer.state_dict()
     numbers: dict[str, Any] = {}
@@ -53,7 +99,9 @@ def save_checkpoint(path: Path, model: nn.Module, optimizer: Optimizer, position
         tensors["random.cuda"] = torch.cuda.get_rng_state()
     # A fixed curvature shared by layers has no tensors; a learned one appears under each: store each storage once.
     tensors, aliases = _without_aliases(tensors)
-    write_tensors(path, tensors, position=position, groups=state["param_groups"], numbers=numbers, aliases=aliases)
+    write_tensors(
+        path, tensors, run=run, position=position, groups=state["param_groups"], numbers=numbers, aliases=aliases
+    )
 
 
 def _without_aliases(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -70,25 +118,25 @@ def _without_aliases(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], dic
     return kept, aliases
 
 
-def load_checkpoint(path: Path, model: nn.Module, optimizer: Optimizer) -> dict[str, Any]:
+def read_position(path: Path) -> dict[str, Any]:
+    """Where the training of a checkpoint stands."""
+    return _read(path, with_tensors=False)[0]["position"]
+
+
+def load_checkpoint(path: Path, model: nn.Module, optimizer: Optimizer, run: str) -> dict[str, Any]:
     """Put a checkpoint's content back in place and return its position.
 
     Raises:
-        ValueError: if the file is damaged or belongs to another model.
+        ValueError: if the file is damaged or belongs to another run.
     """
-    try:
-        with safe_open(path, framework="pt") as file:
-            header = json.loads((file.metadata() or {})["hybonet"])
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
-    except (SafetensorError, KeyError, json.JSONDecodeError, OSError) as error:
+    header, tensors = _read(path)
+    if header["run"] != run:
         raise ValueError(
-            f"expected a checkpoint in {str(path)!r}, but it cannot be read ({error}); start again without --resume"
-        ) from None
+            f"{path}: expected a checkpoint of this run, got one of a run with other settings or data; restore the "
+            "run's own checkpoint.safetensors and config.json, or train again in a new folder"
+        )
     tensors |= {name: tensors[source] for name, source in header["aliases"].items()}
-    try:
-        model.load_state_dict({n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")})
-    except RuntimeError as error:
-        raise ValueError(f"{path} does not fit this model: {str(error).splitlines()[-1].strip()}") from None
+    _fill(model, {n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")}, path)
     state: dict[int, dict[str, Any]] = {}
     for name, value in tensors.items():
         if name.startswith("optimizer."):
@@ -102,3 +150,21 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: Optimizer) -> dict[
     if "random.cuda" in tensors and torch.cuda.is_available():
         torch.cuda.set_rng_state(tensors["random.cuda"])
     return header["position"]
+
+
+def _read(path: Path, *, with_tensors: bool = True) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    try:
+        with safe_open(path, framework="pt") as file:
+            header = json.loads((file.metadata() or {})["hybonet"])
+            names = file.keys() if with_tensors else ()
+            tensors = {name: file.get_tensor(name) for name in names}
+    except (OSError, SafetensorError) as error:
+        raise ValueError(f"{path}: expected a checkpoint, {_what_it_is(path, error)} in a new folder") from None
+    except (KeyError, json.JSONDecodeError):
+        header, tensors = {}, {}
+    if not {"run", "position", "groups", "numbers", "aliases"} <= header.keys():
+        raise ValueError(
+            f"{path}: expected a checkpoint, got a safetensors file of another kind; restore it or train again in a "
+            "new folder"
+        )
+    return header, tensors

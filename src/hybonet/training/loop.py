@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import time
@@ -15,11 +16,12 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from hybonet.optim import clip_grad_norm_
-from hybonet.training.checkpoint import load_checkpoint, save_checkpoint, save_model
+from hybonet.training.checkpoint import load_checkpoint, load_model, save_checkpoint, save_model
 from hybonet.training.interruption import Interrupted, stop_requests
 from hybonet.training.processes import joined_processes
 from hybonet.training.progress import Reporter
 from hybonet.training.schedule import learning_rate_factor
+from hybonet.training.settings import CHANGEABLE
 from hybonet.training.task import Task
 
 LAST, BEST, HISTORY = "checkpoint.safetensors", "model.safetensors", "history.jsonl"
@@ -63,7 +65,8 @@ class Trainer:
 
     The folder gets ``checkpoint.safetensors`` (to resume from), ``model.safetensors`` (the best so far on validation)
     and ``history.jsonl`` (a line an epoch). A killed run goes on with ``resume=True`` and ends with the same
-    weights, bit for bit, as one that was not.
+    weights, bit for bit, as one that was not. A finished one goes on if its settings now ask for more epochs or more
+    patience.
     """
 
     def __init__(self, task: Task, folder: Path, *, resume_command: str = "", reporter: Reporter | None = None) -> None:
@@ -87,7 +90,9 @@ class Trainer:
             self.optimizer = self.task.build_optimizer(self.model)
             self.base_rates = [group["lr"] for group in self.optimizer.param_groups]
             if resume and (self.folder / LAST).exists():
-                self.position = Position(**load_checkpoint(self.folder / LAST, self.model, self.optimizer))
+                saved = load_checkpoint(self.folder / LAST, self.model, self.optimizer, self._fingerprint())
+                self.position = Position(**saved)
+                self.position.finished = self.position.batch == 0 and self._at_the_end()
             self._tidy_up()
             self.wrapped = self.processes.wrap(self.model)
             self.saved_at = time.monotonic()
@@ -176,13 +181,18 @@ class Trainer:
             row |= metrics
             self._select(metrics[self.task.monitor])
         position.epoch, position.batch, position.loss_sum = position.epoch + 1, 0, 0.0
-        position.finished = final or (settings.patience is not None and position.stale >= settings.patience)
+        position.finished = self._at_the_end()
         if self.processes.is_main:
             with open(self.folder / HISTORY, "a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
             position.history_lines += 1
             self._save()
         self.reporter.epoch(row, self.task.monitor, position.best)
+
+    def _at_the_end(self) -> bool:
+        """Whether, after a whole number of epochs, no more are to follow."""
+        patience = self.settings.patience
+        return self.position.epoch >= self.settings.epochs or (patience is not None and self.position.stale >= patience)
 
     def _validate(self) -> dict[str, float]:
         """Metrics from the main process, for all; validation draws no random numbers of the training."""
@@ -221,8 +231,13 @@ class Trainer:
             self._save()
 
     def _save(self) -> None:
-        save_checkpoint(self.folder / LAST, self.model, self.optimizer, asdict(self.position))
+        save_checkpoint(self.folder / LAST, self.model, self.optimizer, asdict(self.position), self._fingerprint())
         self.saved_at = time.monotonic()
+
+    def _fingerprint(self) -> str:
+        """What makes a run this one: its task, its data and the settings that cannot change on the way."""
+        content = {**self.task.describe(), "settings": self.settings.model_dump(exclude=set(CHANGEABLE))}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     def _tidy_up(self) -> None:
         """Drop what a killed run left half done: unfinished files, and lines after its last checkpoint."""
@@ -242,13 +257,11 @@ class Trainer:
         return self.position.epoch * self.task.batches_per_epoch() + self.position.batch
 
     def _result(self) -> FitResult:
-        from safetensors.torch import load_file
-
-        path = self.folder / HISTORY
-        history = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
-        self.model.load_state_dict(load_file(self.folder / BEST))
+        history = self._history()
+        load_model(self.folder / BEST, self.model)
         self.model.eval()
-        best: dict[str, Any] = next((row for row in history if row["epoch"] == self.position.best_epoch), {})
+        best: dict[str, Any] | None = next((row for row in history if row["epoch"] == self.position.best_epoch), None)
+        best = best or self._validate()  # somebody took the history away
         return FitResult(
             model=self.model,
             best={k: v for k, v in best.items() if k not in ("epoch", "lr", "seconds")},
@@ -258,3 +271,11 @@ class Trainer:
             stopped_early=self.position.epoch < self.settings.epochs,
             history=history,
         )
+
+    def _history(self) -> list[dict[str, Any]]:
+        path = self.folder / HISTORY
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        try:
+            return [json.loads(line) for line in lines]
+        except json.JSONDecodeError as error:
+            raise ValueError(f"{path}: expected a JSON object a line, but {error}; restore or remove it") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 
@@ -29,18 +30,27 @@ class Reporter:
 
 
 class TerminalReporter(Reporter):
-    """A progress bar with loss, metric, speed and time left; on a pipe, a line for each validation instead.
+    """A progress bar with loss, metric, speed and time left; on a pipe, a line for each validation instead, and
+    between validations one whenever nothing was said for a while.
 
     Args:
         epochs: for "epoch 3/50".
         rate: what a batch is worth, e.g. ``(1000, "triples/s")``.
+        echo: prints a line; by default without delay, so that a log file can be watched.
+        silence: seconds without a line after which a pipe gets one.
     """
 
     def __init__(
-        self, epochs: int, rate: tuple[int, str] = (1, "batches/s"), echo: Callable[[str], None] = print
+        self,
+        epochs: int,
+        rate: tuple[int, str] = (1, "batches/s"),
+        echo: Callable[[str], None] | None = None,
+        silence: float = 30.0,
     ) -> None:
-        self.epochs, self.rate, self.echo = epochs, rate, echo
+        self.epochs, self.rate, self.silence = epochs, rate, silence
+        self.echo = echo or partial(print, flush=True)
         self.metric = ""
+        self.shown = 0
 
     @contextmanager
     def running(self, total: int, done: int) -> Iterator[None]:
@@ -49,7 +59,8 @@ class TerminalReporter(Reporter):
 
         console = Console(stderr=True)
         self.bar = None
-        self.started, self.batches, self.drawn = time.monotonic(), 0, 0.0
+        self.started, self.batches = time.monotonic(), 0
+        self.drawn = self.started
         if not console.is_terminal:
             yield
             return
@@ -68,14 +79,17 @@ class TerminalReporter(Reporter):
     def advance(self, epoch: int, loss: float) -> None:
         self.batches += 1
         now = time.monotonic()
-        if self.bar is None or now - self.drawn < 0.1:
+        if now - self.drawn < (self.silence if self.bar is None else 0.1):
             return
         self.drawn = now
         amount, unit = self.rate
         speed = amount * self.batches / max(1e-9, now - self.started)
-        status = f"loss {loss:.4f}  {self.metric}  {speed:,.0f} {unit}"
+        status = "  ".join(filter(None, (f"loss {loss:.4f}", self.metric, f"{speed:,.0f} {unit}")))
+        if self.bar is None:
+            self.echo(f"epoch {epoch + 1:>4}/{self.epochs}  {status}")
+            return
         self.bar.update(self.line, description=f"epoch {epoch + 1}/{self.epochs}", status=status)
-        self.bar.advance(self.line, self.batches - getattr(self, "shown", 0))
+        self.bar.advance(self.line, self.batches - self.shown)
         self.shown = self.batches
 
     def epoch(self, row: dict[str, Any], monitor: str, best: float | None) -> None:
@@ -84,4 +98,5 @@ class TerminalReporter(Reporter):
             text = (
                 f"epoch {row['epoch']:>4}/{self.epochs}  loss {row['loss']:.4f}  {self.metric}  {row['seconds']:.0f} s"
             )
+            self.drawn = time.monotonic()
             self.bar.console.print(text) if self.bar is not None else self.echo(text)

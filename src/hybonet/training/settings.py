@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+S = TypeVar("S", bound="Settings")
+#: What may be changed when a stopped or finished run goes on; all else would make it another run.
+CHANGEABLE = ("epochs", "patience", "validate_every", "checkpoint_seconds")
 
 
 class Settings(BaseModel):
@@ -21,7 +26,7 @@ class Settings(BaseModel):
         True
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
@@ -31,19 +36,49 @@ class Settings(BaseModel):
                 raise ValueError(f"unknown setting {key!r}; {near_match(str(key), cls.model_fields)}")
         return values
 
+    @classmethod
+    def checked(cls: type[S], values: dict[str, Any]) -> S:
+        """Settings from a mapping; what is wrong is said in one line, with the meaning of the setting.
 
-def near_match(word: str, known: Any) -> str:
-    """What to say after an unknown word: the nearest known one, or all of them.
+        Example:
+            >>> ScheduleSettings.checked({"gamma": 2})
+            Traceback (most recent call last):
+            ValueError: setting gamma: expected less than or equal to 1, got 2 (exponential: the learning rate is ...
+        """
+        try:
+            return cls(**values)
+        except ValidationError as error:
+            raise ValueError(cls._first_problem(error)) from None
+
+    @classmethod
+    def _first_problem(cls, error: ValidationError) -> str:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        if first["type"] == "value_error":  # of our own making
+            return (f"setting {where}: " if where else "") + str(first["ctx"]["error"])
+        model: Any = cls
+        for part in first["loc"][:-1]:
+            model = model.model_fields[part].annotation
+        field = model.model_fields.get(first["loc"][-1])
+        meaning = f" ({field.description})" if field is not None and field.description else ""
+        expected = first["msg"].replace("Input should be ", "expected ").split(", unable to parse")[0]
+        return f"setting {where}: {expected}, got {first['input']!r}{meaning}"
+
+
+def near_match(word: str, known: Iterable[str], aliases: Mapping[str, str] | None = None) -> str:
+    """What to say after an unknown word: the nearest known one, or all of them; an alias stands for a known one.
 
     Example:
         >>> near_match("flower", ["flour", "water"])
         "did you mean 'flour'?"
     """
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(map(str, known))}"
+    known = list(known)
+    meant = {**(aliases or {}), **{name: name for name in known}}
+    near = difflib.get_close_matches(word, meant, n=1, cutoff=0.5)
+    return f"did you mean {meant[near[0]]!r}?" if near else f"known: {', '.join(known)}"
 
 
-def override(settings: Settings, assignments: list[str]) -> Any:
+def override(settings: S, assignments: list[str]) -> S:
     """Settings with ``key=value`` assignments applied, nested keys with dots, values checked by the fields' types.
 
     Example:
@@ -53,36 +88,58 @@ def override(settings: Settings, assignments: list[str]) -> Any:
         ...     oven: Oven = Oven()
         >>> override(Recipe(), ["oven.degrees=250"]).oven.degrees
         250
+        >>> override(Recipe(), ["degree=250"])
+        Traceback (most recent call last):
+        ValueError: unknown setting 'degree'; did you mean 'oven.degrees'?
     """
     values = settings.model_dump()
+    known = [name for name, _, _ in describe(settings)]
+    by_last_part = {name.rpartition(".")[2]: name for name in known}
     for assignment in assignments:
-        key, equals, text = assignment.partition("=")
+        key, equals, text = (part.strip() for part in assignment.partition("="))
         if not equals:
             raise ValueError(f"expected key=value, got {assignment!r}; for example --set epochs=50")
-        place, model = values, type(settings)
-        *path, last = key.strip().split(".")
+        if key not in known:
+            inner = [name for name in known if name.startswith(f"{key}.")]
+            hint = f"set one of {', '.join(inner)}" if inner else near_match(key, known, by_last_part)
+            raise ValueError(f"unknown setting {key!r}; {hint}")
+        place = values
+        *path, last = key.split(".")
         for part in path:
-            inner = model.model_fields.get(part)
-            if inner is None or not isinstance(place.get(part), dict):
-                raise ValueError(f"unknown setting {key!r}; {near_match(part, model.model_fields)}")
-            place, model = place[part], inner.annotation  # type: ignore[assignment]
-        if last not in model.model_fields:
-            raise ValueError(f"unknown setting {key!r}; {near_match(last, model.model_fields)}")
-        place[last] = None if text.strip().lower() in ("none", "null") else text.strip()
-    try:
-        return type(settings)(**values)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise ValueError(f"setting {where}: {first['msg']}, got {first['input']!r}") from None
+            place = place[part]
+        place[last] = None if text.lower() in ("none", "null") else text
+    return type(settings).checked(values)
+
+
+def describe(settings: Settings) -> list[tuple[str, Any, str]]:
+    """Every setting with its value and its meaning, nested ones by dotted names.
+
+    Example:
+        >>> describe(ScheduleSettings())[1]
+        ('gamma', 0.97, 'exponential: the learning rate is multiplied by this after every epoch')
+    """
+    rows: list[tuple[str, Any, str]] = []
+    for name, field in type(settings).model_fields.items():
+        value = getattr(settings, name)
+        if isinstance(value, Settings):
+            rows += [(f"{name}.{inner}", *rest) for inner, *rest in describe(value)]
+        else:
+            rows.append((name, value, field.description or ""))
+    return rows
 
 
 class ScheduleSettings(Settings):
     """How the learning rate changes; see :mod:`hybonet.training.schedule`."""
 
-    kind: Literal["constant", "exponential", "linear", "cosine", "noam"] = "constant"
-    gamma: float = Field(0.97, gt=0, le=1, description="exponential: factor an epoch")
-    warmup: int = Field(0, ge=0, description="updates of linear warm-up at the start")
+    kind: Literal["constant", "exponential", "linear", "cosine", "noam"] = Field(
+        "constant",
+        description="how the learning rate changes: constant; exponential (times gamma an epoch); linear and cosine "
+        "(down to 0 at the last epoch); noam (with the root of the update number after the warm-up)",
+    )
+    gamma: float = Field(
+        0.97, gt=0, le=1, description="exponential: the learning rate is multiplied by this after every epoch"
+    )
+    warmup: int = Field(0, ge=0, description="updates at the start over which the learning rate rises from 0")
     hold: float = Field(0.0, ge=0, lt=1, description="linear, cosine: share of the training before the fall begins")
 
 
@@ -94,13 +151,19 @@ class LoopSettings(Settings):
         'float32'
     """
 
-    epochs: int = Field(100, ge=1)
-    seed: int = Field(0, ge=0, lt=2**63)
-    max_grad_norm: float | None = Field(None, gt=0, description="clip the gradient's total norm")
-    accumulate: int = Field(1, ge=1, description="batches whose gradients make one update")
-    precision: Literal["float32", "bfloat16"] = Field("float32", description="bfloat16: autocast matrix products")
-    validate_every: int = Field(5, ge=1, description="epochs between validations")
-    patience: int | None = Field(None, ge=1, description="stop after so many validations without a better one")
+    epochs: int = Field(100, ge=1, description="passes over the training data")
+    seed: int = Field(0, ge=0, lt=2**63, description="seed of all random numbers; the same seed gives the same model")
+    max_grad_norm: float | None = Field(
+        None, gt=0, description="clipping: gradients longer than this in all are shortened to it; none: leave them"
+    )
+    accumulate: int = Field(1, ge=1, description="batches whose gradients are added up for one update")
+    precision: Literal["float32", "bfloat16"] = Field(
+        "float32", description="bfloat16: matrix products in half precision, quicker on recent hardware"
+    )
+    validate_every: int = Field(5, ge=1, description="epochs between measurements on the validation data")
+    patience: int | None = Field(
+        None, ge=1, description="stop after so many validations without a better one; none: train all epochs"
+    )
     checkpoint_seconds: float = Field(60.0, ge=0, description="save at least so often (and after every epoch)")
     schedule: ScheduleSettings = ScheduleSettings()
-    device: str = "cpu"
+    device: str = Field("cpu", description="where to compute: cpu, cuda, cuda:1, mps")

@@ -1,0 +1,42 @@
+"""Tables that fit a terminal of 80 columns: numbers are never cut, and long names give way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
+
+def narrow_table(names: Sequence[str], numbers: Sequence[str] = (), texts: Sequence[str] = (), **options: str) -> Table:
+    """An empty table with columns for names (left, one line), then numbers (right, whole), then texts (wrapped).
+
+    Args:
+        names, numbers, texts: the headers.
+        options: of rich's ``Table``, e.g. ``title``.
+
+    Example:
+        >>> from rich.console import Console
+        >>> table = narrow_table(["relation"], ["MRR"])
+        >>> add_row(table, "/film/film/release_region", "0.123")
+        >>> Console(width=20).print(table)
+        relation         MRR
+        ────────────────────
+        /film/film/r…  0.123
+    """
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **options)  # type: ignore[arg-type]
+    table.title_justify = "left"
+    for header in names:
+        table.add_column(header)
+    for header in numbers:
+        table.add_column(header, justify="right", no_wrap=True)
+    for header in texts:
+        table.add_column(header, overflow="fold")
+    return table
+
+
+def add_row(table: Table, *cells: str, style: str | None = None) -> None:
+    """Add a row; the first cell, a name, is cut with an ellipsis rather than broken into lines."""
+    name, *others = cells
+    table.add_row(Text(name, no_wrap=True, overflow="ellipsis"), *others, style=style)

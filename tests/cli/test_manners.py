@@ -1,0 +1,235 @@
+"""The command line's manners: Ctrl-C, broken pipes, tables of 80 columns, files by their ending, runs that go on."""
+
+import csv
+import json
+import re
+import signal
+import subprocess
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from safetensors.torch import load_file
+from typer.main import get_command
+from typer.testing import CliRunner
+
+import hybonet.__main__
+
+# Imported before anything is replaced in them: a module first imported meanwhile would keep the replacement.
+import hybonet.recipes
+import hybonet.tasks.kg_answers
+import hybonet.tasks.run_picture
+from hybonet.cli import app
+from hybonet.training.processes import Processes
+from tests.cli.staging import make_template, run
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("manners")
+    make_template(folder)
+    return folder
+
+
+# Ctrl-C and pipes --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        ("evaluate run", "hybonet.tasks.kg_run.read_graph"),
+        ("predict run --head n1 --relation next", "hybonet.tasks.kg_answers.KGModel.load"),
+        ("train kg --out new", "hybonet.data.catalog.load_graph"),
+        ("train kg --out run --resume", "hybonet.tasks.kg_run.train_run"),
+        ("data list", "hybonet.data.shipped_graph.load_shipped"),
+        ("data fetch UMLS", "hybonet.data.catalog.fetch_dataset"),
+        ("data path UMLS", "hybonet.data.catalog.find_dataset"),
+        ("recipes list", "hybonet.recipes.recipes"),
+        ("recipes show default", "hybonet.recipes.recipe"),
+        ("train hierarchy --out new", "hybonet.data.load_hierarchy"),
+    ],
+)
+def test_ctrl_c_is_one_line(command: str, place: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(place, interrupted)
+    outcome = run(command, folder)
+    assert outcome.code == 130
+    assert outcome.message.startswith("stopped")
+    assert "\n" not in outcome.message
+    assert ("--resume" in outcome.message) == ("--resume" in command)
+    assert outcome.changed == []
+
+
+def test_ctrl_c_while_modules_are_imported_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Interrupting:
+        def find_spec(self, *_: object) -> None:
+            raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "hybonet.cli")
+    monkeypatch.setattr(sys, "meta_path", [Interrupting()])
+    with pytest.raises(SystemExit) as leaving:
+        hybonet.__main__.main()
+    assert leaving.value.code == 130
+    assert capsys.readouterr().err == "stopped by Ctrl-C\n"
+
+
+def test_ctrl_c_waits_until_torch_is_imported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    imported = []
+
+    def slow_import(name: str) -> None:
+        signal.raise_signal(signal.SIGINT)
+        imported.append(name)
+
+    monkeypatch.setattr(sys.modules["hybonet.cli.app"], "import_module", slow_import)  # .app is also the application
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        outcome = run("recipes list", folder)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert imported == ["torch"]
+    assert (outcome.code, outcome.message) == (130, "stopped by Ctrl-C")
+
+
+def test_ctrl_c_outside_a_command_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sys.argv", ["hybonet", "recipes", "list"])
+    monkeypatch.setattr(type(get_command(app)), "resolve_command", interrupted)
+    with pytest.raises(SystemExit) as leaving:
+        hybonet.cli.main()
+    assert leaving.value.code != 0
+    assert capsys.readouterr().err == "stopped by Ctrl-C\n"
+
+
+@pytest.mark.parametrize("command", ["data list", "recipes show default", "recipes show default --json", "--help"])
+def test_a_reader_who_leaves_is_no_error(command: str, tmp_path: Path) -> None:
+    with (tmp_path / "stderr").open("w+") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "hybonet", *command.split()], stdout=subprocess.PIPE, stderr=errors
+        )
+        process.stdout.close()
+        process.wait(timeout=120)
+        errors.seek(0)
+        assert errors.read() == ""
+
+
+# What is shown -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["data list", "recipes list", "recipes show default", "evaluate run"])
+def test_tables_fit_80_columns(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    result = CliRunner(env={"COLUMNS": "80", "NO_COLOR": "1"}).invoke(app, command.split())
+    assert result.exit_code == 0, result.output
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    assert "…" not in result.stdout
+
+
+def test_a_recipe_is_shown_with_meanings_or_as_json(folder: Path) -> None:
+    text = run("recipes show paper-wn18rr-32", folder).output
+    row = next(line for line in text.splitlines() if line.startswith("max_norm "))
+    assert row.split(maxsplit=2)[1] == "1.5"
+    assert row.split(maxsplit=2)[2].startswith("longest space part")
+    assert json.loads(run("recipes show paper-wn18rr-32 --json", folder).output)["scale"] == 3.5
+
+
+def test_the_shipped_graph_is_said_to_be_inside_the_package(folder: Path) -> None:
+    assert "nothing to fetch: wordnet is inside the package" in run("data fetch WordNet", folder).output
+    shown = run("data path wordnet", folder)
+    assert "inside the package" in shown.message
+    files = [line for line in shown.output.splitlines() if line.endswith(".xz")]
+    assert len(files) == 4
+    assert all(Path(file).is_file() for file in files)
+
+
+@pytest.mark.parametrize("command", ["train kg", "evaluate", "predict"])
+def test_help_teaches_by_examples(command: str) -> None:
+    text = " ".join(CliRunner().invoke(app, [*command.split(), "--help"], prog_name="hybonet").stdout.split())
+    assert text.split("Examples")[1].count(f"hybonet {command} ") >= 3
+
+
+def test_every_command_in_help_and_docs_can_be_called() -> None:
+    root = Path(__file__).resolve().parents[2]
+    texts = [path.read_text() for path in (root / "src/hybonet/cli").glob("*.py")]
+    texts += [(root / name).read_text() for name in ("README.md", "docs/knowledge-graphs.md")]
+    found = [
+        match for text in texts for match in re.findall(r"`hybonet ([^`]*)`|^\$ (?:\S*/)?hybonet ([^#\n]*)", text, re.M)
+    ]
+    calls = [" ".join((quoted or shown).split()) for quoted, shown in found]
+    checked = 0
+    for call in calls:
+        if "--" not in call or call.endswith("--help") or "…" in call:
+            continue
+        command, words = get_command(app), call.split()
+        while hasattr(command, "commands"):
+            command = command.commands[words.pop(0)]
+        command.make_context("hybonet", words)  # an unknown option or a missing argument raises
+        checked += 1
+    assert checked >= 20
+
+
+# Answers by file ending --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "option"), [("a.tsv", ""), ("a.csv", ""), ("a.txt", "--format tsv"), ("a.json", "")])
+def test_answers_are_written_as_the_ending_or_the_format_says(name: str, option: str, folder: Path) -> None:
+    outcome = run(f"predict run --head n1 --relation next --top 3 --output {name} {option}", folder)
+    assert outcome.code == 0, outcome.output
+    assert outcome.changed == [name]
+    path = folder / name
+    if name == "a.json":
+        rows = json.loads(path.read_text())
+    else:
+        rows = list(csv.DictReader(path.open(newline=""), delimiter="," if name == "a.csv" else "\t"))
+    assert [int(row["rank"]) for row in rows] == [1, 2, 3]
+    assert {row["head"] for row in rows} == {"n1"}
+    path.unlink()
+
+
+# Several processes ---------------------------------------------------------------------------------------------------
+
+
+def test_only_the_main_process_starts_a_run_and_speaks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trained = []
+    second = Processes(rank=1, world=2)
+    monkeypatch.setattr(Processes, "agree", lambda self, value: value)
+    monkeypatch.setattr(Processes, "wait_for_all", lambda self: None)
+    monkeypatch.setattr("hybonet.training.processes.joined_processes", lambda device: nullcontext(second))
+    monkeypatch.setattr("hybonet.tasks.kg_run.train_run", lambda out, **_: trained.append(out))
+    outcome = run("train kg --data triples.tsv --out new", folder)
+    assert (outcome.code, outcome.output, outcome.changed) == (0, "", [])
+    assert trained == [Path("new")]
+
+
+# Runs that go on ---------------------------------------------------------------------------------------------------
+
+
+def test_a_run_gets_more_epochs(tmp_path: Path) -> None:
+    make_template(tmp_path)
+    outcome = run("train kg --out run --resume --set epochs=4 --threads 1", tmp_path)
+    assert outcome.code == 0, outcome.output
+    assert json.loads((tmp_path / "run/config.json").read_text())["settings"]["epochs"] == 4
+    assert json.loads((tmp_path / "run/record.json").read_text())["epochs"] == 4
+    assert len((tmp_path / "run/history.jsonl").read_text().splitlines()) == 4
+    straight = "--set dim=4 --set epochs=4 --set batch_size=40 --set validate_every=1 --threads 1"
+    assert run(f"train kg --data triples.tsv --out straight {straight}", tmp_path).code == 0
+    longer, expected = (load_file(tmp_path / name / "checkpoint.safetensors") for name in ("run", "straight"))
+    assert all(bool((longer[key] == value).all()) for key, value in expected.items())
+    assert not list(tmp_path.rglob("*.partial"))
+
+
+def test_a_change_that_changes_nothing_leaves_the_settings_alone(tmp_path: Path) -> None:
+    make_template(tmp_path)
+    outcome = run("train kg --out run --resume --set epochs=2 --set patience=6 --set dim=4 --threads 1", tmp_path)
+    assert outcome.code == 0, outcome.output
+    assert "run/config.json" not in outcome.changed
+    assert "run/model.safetensors" not in outcome.changed

@@ -1,0 +1,43 @@
+"""Settings: every one is explained, and every mistake is told in one line."""
+
+import pytest
+
+from hybonet.recipes import recipes
+from hybonet.training import LoopSettings, describe, override
+from hybonet.training.settings import CHANGEABLE
+
+
+def test_every_setting_has_a_meaning():
+    rows = describe(recipes()["default"].settings)
+    assert {"schedule.gamma", "max_norm", "device", *CHANGEABLE} <= {name for name, _, _ in rows}
+    assert [name for name, _, meaning in rows if not meaning] == []
+
+
+@pytest.mark.parametrize(
+    ("assignment", "message"),
+    [
+        ("epoch=3", r"^unknown setting 'epoch'; did you mean 'epochs'\?$"),
+        ("gama=0.5", r"did you mean 'schedule.gamma'\?"),
+        ("schedule.gama=0.5", r"did you mean 'schedule.gamma'\?"),
+        ("schedul.gamma=0.5", r"did you mean 'schedule.gamma'\?"),
+        ("epochs.gamma=0.5", r"unknown setting 'epochs.gamma'"),
+        ("schedule=cosine", r"set one of schedule.kind, schedule.gamma, schedule.warmup, schedule.hold$"),
+        ("qqqq=1", r"known: epochs, seed, .*schedule.gamma"),
+        ("=1", r"unknown setting ''"),
+        (
+            "schedule.gamma=2",
+            r"^setting schedule.gamma: expected less than or equal to 1, got '2' \(exponential: .*\)$",
+        ),
+        ("max_grad_norm=nan", r"^setting max_grad_norm: expected a finite number"),
+        ("device=none", r"^setting device: expected a valid string, got None"),
+    ],
+)
+def test_a_mistake_is_one_line(assignment, message):
+    with pytest.raises(ValueError, match=message) as error:
+        override(LoopSettings(), [assignment])
+    assert "\n" not in str(error.value)
+
+
+def test_a_nested_mistake_in_a_file_is_located():
+    with pytest.raises(ValueError, match=r"^setting schedule: unknown setting 'gama'; did you mean 'gamma'\?$"):
+        LoopSettings.checked({"schedule": {"gama": 1}})
