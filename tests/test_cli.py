@@ -139,7 +139,7 @@ def test_recipes_name_their_task() -> None:
     text = call("recipes", "list")[1]
     assert re.search(r"hierarchy +hierarchy ", text)
     assert re.search(r"default +kg ", text)
-    assert json.loads(call("recipes", "show", "hierarchy")[1])["dim"] == 3
+    assert json.loads(call("recipes", "show", "hierarchy", "--json")[1])["dim"] == 3
 
 
 def test_version_and_bare_command() -> None:
