@@ -249,7 +249,10 @@ RUNS = [
     ),
     BadInput("settings cut off", ASK, ("run/config.json: expected JSON", "restore the file"), cut("run/config.json")),
     BadInput(
-        "settings that are a list", ASK, ("run/config.json: expected a JSON object, got []",), write("run/config.json", "[]")
+        "settings that are a list",
+        ASK,
+        ("run/config.json: expected a JSON object, got []",),
+        write("run/config.json", "[]"),
     ),
     BadInput(
         "an unknown setting in a run",

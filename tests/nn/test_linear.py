@@ -250,7 +250,11 @@ def test_repr_tells_the_options():
         ((4, 4), {"scale": 0.0}, "scale.*> 0, got 0.0"),
         ((4, 4), {"dropout": 1.5}, "between 0 and 1, got 1.5"),
         ((4, 7), {"num_heads": 2}, r"out_features \(7\).*num_heads=2.*out_features=8"),
-        ((4, 4), {"num_heads": 4}, "at least 2 ambient coordinates a head, got out_features=4 over 4 heads.*num_heads=2"),
+        (
+            (4, 4),
+            {"num_heads": 4},
+            "at least 2 ambient coordinates a head, got out_features=4 over 4 heads.*num_heads=2",
+        ),
         ((4, 4), {"num_heads": 2, "form": "pure"}, "form='pure' has not; use form='normalized'"),
         ((7, 4), {"in_heads": 2}, r"in_features \(7\).*in_heads=2.*in_features=8"),
         ((4, 4), {"manifold": -1.0}, r"hybonet.Lorentz, got float.*Lorentz\(K=-2.0\)"),

@@ -30,5 +30,7 @@ def test_a_learned_curvature_that_layers_share_is_saved_and_read_back(tmp_path):
     assert other[0].manifold.curvature == model[0].manifold.curvature
     save_checkpoint(tmp_path / "checkpoint.safetensors", model, RiemannianAdam(model, lr=0.1), {"epoch": 1}, "run")
     third = build(-1.0)
-    assert load_checkpoint(tmp_path / "checkpoint.safetensors", third, RiemannianAdam(third, lr=0.1), "run") == {"epoch": 1}
+    assert load_checkpoint(tmp_path / "checkpoint.safetensors", third, RiemannianAdam(third, lr=0.1), "run") == {
+        "epoch": 1
+    }
     assert third[1].manifold.curvature == model[0].manifold.curvature

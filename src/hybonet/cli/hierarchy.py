@@ -12,6 +12,7 @@ from hybonet.cli.training import (
     Changes,
     Out,
     Resume,
+    TensorBoard,
     settings_for,
     settings_to_resume,
     train_app,
@@ -47,6 +48,7 @@ def train_hierarchy(
     ] = None,
     set_: Changes = None,
     resume: Resume = False,
+    tensorboard: TensorBoard = False,
     # Steps this small gain nothing from more threads, and with one the numbers do not depend on the machine's cores.
     threads: Annotated[int, typer.Option(min=1, help="Processor threads.")] = 1,
     plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the Poincaré disk.")] = True,
@@ -58,10 +60,18 @@ def train_hierarchy(
     with clean_errors():
         use_threads(threads)
         given = {key: value for key, value in (("data", data), ("recipe", recipe)) if value is not None}
-        embed(out, given, set_ or [], resume=resume, plot=plot)
+        embed(out, given, set_ or [], resume=resume, plot=plot, tensorboard=tensorboard)
 
 
-def embed(out: Path, given: dict[str, str], changes: list[str], *, resume: bool = False, plot: bool = True) -> None:
+def embed(
+    out: Path,
+    given: dict[str, str],
+    changes: list[str],
+    *,
+    resume: bool = False,
+    plot: bool = True,
+    tensorboard: bool = False,
+) -> None:
     """What ``hybonet train hierarchy`` does; ``given`` has its options about data and recipe."""
     from hybonet.data import load_hierarchy
     from hybonet.reporting.disk import require_matplotlib
@@ -81,7 +91,13 @@ def embed(out: Path, given: dict[str, str], changes: list[str], *, resume: bool 
         start_run(out, settings, load_hierarchy(given.get("data", "wordnet_mammals")), recipe=recipe_name)
 
     train_in(
-        out, "hierarchy", settings, start=None if resume else start, train=train_run, show=lambda: _show(out, plot)
+        out,
+        "hierarchy",
+        settings,
+        start=None if resume else start,
+        train=train_run,
+        show=lambda: _show(out, plot),
+        tensorboard=tensorboard,
     )
 
 

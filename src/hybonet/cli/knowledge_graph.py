@@ -13,6 +13,7 @@ from hybonet.cli.training import (
     Changes,
     Out,
     Resume,
+    TensorBoard,
     settings_for,
     settings_to_resume,
     train_app,
@@ -85,6 +86,7 @@ def train_kg(
     ] = None,
     names: Annotated[Path | None, typer.Option(help="File of entity label and readable name.")] = None,
     resume: Resume = False,
+    tensorboard: TensorBoard = False,
     threads: Annotated[int | None, typer.Option(min=1, help="Processor threads.", show_default="torch's")] = None,
 ) -> None:
     """Train a knowledge-graph model, measure it on the test triples, and keep everything in one folder.
@@ -94,7 +96,7 @@ def train_kg(
     with clean_errors():
         given = {"data": data, "columns": columns, "separator": separator, "names": names, "recipe": recipe}
         chosen = {key: value for key, value in given.items() if value is not None}
-        train(out, chosen, set_ or [], resume=resume, threads=threads)
+        train(out, chosen, set_ or [], resume=resume, threads=threads, tensorboard=tensorboard)
 
 
 def train(
@@ -105,6 +107,7 @@ def train(
     resume: bool = False,
     threads: int | None = None,
     overwrite: bool = False,
+    tensorboard: bool = False,
 ) -> None:
     """What ``hybonet train kg`` does; ``given`` has its options about data and recipe."""
     from hybonet.tasks.kg_run import read_settings, train_run
@@ -122,6 +125,7 @@ def train(
         train=train_run,
         show=lambda: _show(out),
         rate=(settings.batch_size, "triples/s"),
+        tensorboard=tensorboard,
     )
 
 

@@ -24,6 +24,9 @@ Changes = Annotated[list[str] | None, typer.Option("--set", help="Change a setti
 Resume = Annotated[
     bool, typer.Option("--resume", help="Go on with the run in --out; --set epochs=N gives it more epochs.")
 ]
+TensorBoard = Annotated[
+    bool, typer.Option("--tensorboard", help="Write curves to the run's folder tensorboard (needs that extra).")
+]
 
 
 def use_threads(threads: int | None) -> None:
@@ -69,19 +72,25 @@ def train_in(
     train: Callable[..., FitResult],
     show: Callable[[], None],
     rate: tuple[int, str] = (1, "batches/s"),
+    tensorboard: bool = False,
 ) -> None:
     """Start a run (None: go on with it), train it and show what came out; a stop on request says how to go on.
 
     If several processes train together, the first of them starts the run and shows its results.
     """
-    from hybonet.training import Interrupted, TerminalReporter
+    from hybonet.training import Interrupted, Reporter, TerminalReporter
     from hybonet.training.processes import joined_processes
 
     again = f"hybonet train {task} --out {shlex.quote(str(out))} --resume"
     with joined_processes(settings.device) as processes:
+        reporter: Reporter | None = TerminalReporter(settings.epochs, rate) if processes.is_main else None
+        if tensorboard and processes.is_main:
+            from hybonet.tasks.run_folder import TENSORBOARD
+            from hybonet.training.tensorboard import TensorBoardReporter
+
+            reporter = TensorBoardReporter(out / TENSORBOARD, reporter)
         if start is not None:
             processes.main_first(start)
-        reporter = TerminalReporter(settings.epochs, rate) if processes.is_main else None
         try:
             train(out, resume=start is None, resume_command=again, reporter=reporter)
         except Interrupted as stop:

@@ -11,10 +11,11 @@ from hybonet.reporting.disk_page import DiskNode, write_disk_page
 from hybonet.reporting.geodesics import disk_view
 from hybonet.tasks.kg_answers import KGModel
 from hybonet.tasks.kg_hierarchy import PredictedHierarchy, hierarchical_relations, predicted_hierarchy
+from hybonet.tasks.kg_run import CURVES
 from hybonet.tasks.radial_layout import radial_layout
 from hybonet.tasks.run_folder import RECORD, read_history, read_record
 
-DISK, PAGE, POINTS, CURVES, RELATIONS = "disk.png", "disk.html", "points.png", "curves.png", "relations.png"
+DISK, PAGE, POINTS, RELATIONS = "disk.png", "disk.html", "points.png", "relations.png"
 
 _RADIUS = 4.5  # of the drawn tree: leaves near the rim, labels still apart
 _BRANCHES = 10

@@ -1,24 +1,27 @@
 """A knowledge-graph run on disk: everything that predictions need, movable to another machine.
 
 Files: ``config.json``; ``graph.safetensors`` (the triples) and ``entities.tsv``, ``relations.tsv`` (label, name,
-description); ``model.safetensors``; ``checkpoint.safetensors`` and ``history.jsonl`` of the training; ``record.json``.
+description); ``model.safetensors``; ``checkpoint.safetensors`` and ``history.jsonl`` of the training; ``record.json`` and,
+with matplotlib, ``curves.png``.
 """
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from hybonet.data.triples import SPLITS, TripleData
 from hybonet.data.vocabulary import Vocabulary
 from hybonet.models import TripleScorer
+from hybonet.reporting.charts import draw_curves
 from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings, KnowledgeGraphTask, evaluate
 from hybonet.tasks.run_folder import CONFIG, load_best, new_run, read_config, read_settings_as, write_json, write_record
 from hybonet.training import FitResult, Reporter, Trainer
 from hybonet.training.checkpoint import read_tensors, write_tensors
 from hybonet.training.processes import joined_processes
 
-GRAPH, ENTITIES, RELATIONS = "graph.safetensors", "entities.tsv", "relations.tsv"
+GRAPH, ENTITIES, RELATIONS, CURVES = "graph.safetensors", "entities.tsv", "relations.tsv", "curves.png"
 
 
 def start_run(
@@ -52,6 +55,9 @@ def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter:
                 released = evaluate(result.model, task.data, "test", protocol="released")
                 measures["test_released_protocol"] = released["both"]
             write_record(folder, task, result, **measures)
+            if find_spec("matplotlib"):
+                title = f"{Path(task.data.source).stem}: training"
+                draw_curves(result.history, task.monitor, folder / CURVES, title=title)
     return result
 
 

@@ -25,6 +25,8 @@ from hybonet.training.loop import BEST, HISTORY, LAST
 from hybonet.training.settings import CHANGEABLE
 
 CONFIG, RECORD = "config.json", "record.json"
+#: Folder for TensorBoard, if asked for.
+TENSORBOARD = "tensorboard"
 #: Kinds of file a run consists of; a folder with anything else is never replaced.
 _SUFFIXES = {".json", ".jsonl", ".tsv", ".safetensors", ".png", ".svg", ".html", ".partial"}
 _Model = TypeVar("_Model", bound=nn.Module)
@@ -72,7 +74,8 @@ def check_target(out: Path, *, overwrite: bool = False) -> None:
             f"expected a new or empty folder, but {str(out)!r} holds files; go on with --resume if it is a run, or "
             "choose another --out"
         )
-    foreign = [entry for entry in present if entry.is_dir() or entry.suffix not in _SUFFIXES]
+    own = (entry.name == TENSORBOARD if entry.is_dir() else entry.suffix in _SUFFIXES for entry in present)
+    foreign = [entry for entry, known in zip(present, own, strict=True) if not known]
     if foreign or not holds_run(out):
         raise ValueError(
             f"expected an empty folder or an earlier run, but {str(out)!r} holds {(foreign or present)[0].name!r}; "

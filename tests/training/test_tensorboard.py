@@ -1,0 +1,32 @@
+"""Curves that TensorBoard's own reader finds."""
+
+import builtins
+
+import pytest
+
+from hybonet.training import LoopSettings, Trainer
+from hybonet.training.tensorboard import TensorBoardReporter
+from tests.training.toy import ToyTask
+
+
+def test_every_number_of_an_epoch_is_a_curve(tmp_path):
+    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    reporter = TensorBoardReporter(tmp_path / "curves")
+    Trainer(ToyTask(LoopSettings(epochs=3, validate_every=1)), tmp_path, reporter=reporter).fit()
+    events = accumulator.EventAccumulator(str(tmp_path / "curves"))
+    events.Reload()
+    assert {"loss", "lr", "accuracy"} <= set(events.Tags()["scalars"])
+    assert [event.step for event in events.Scalars("loss")] == [1, 2, 3]
+
+
+def test_without_tensorboard_the_remedy_is_named(tmp_path, monkeypatch):
+    original = builtins.__import__
+
+    def without(name, *rest, **options):
+        if "tensorboard" in name:
+            raise ImportError(name)
+        return original(name, *rest, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ValueError, match=r"pip install hybonet\[tensorboard\]"):
+        TensorBoardReporter(tmp_path)
