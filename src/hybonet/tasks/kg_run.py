@@ -1,8 +1,8 @@
 """A knowledge-graph run on disk: everything that predictions need, movable to another machine.
 
 Files: ``config.json``; ``graph.safetensors`` (the triples) and ``entities.tsv``, ``relations.tsv`` (label, name,
-description); ``model.safetensors``; ``checkpoint.safetensors`` and ``history.jsonl`` of the training; ``record.json`` and,
-with matplotlib, ``curves.png``.
+description); ``model.safetensors``; ``checkpoint.safetensors`` and ``history.jsonl`` of the training; ``record.json``
+and, with matplotlib, ``curves.png``.
 """
 
 from __future__ import annotations
