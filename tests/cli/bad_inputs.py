@@ -120,7 +120,9 @@ OPTIONS = [
     _set("K=1", "a positive curvature", "setting K: expected less than 0, got '1' (curvature of the space"),
     _set("lr=inf", "an infinite step", "setting lr: expected a finite number"),
     _set("schedule.gamma=2", "a factor above 1", "setting schedule.gamma: expected less than or equal to 1, got '2'"),
-    _set("loss=softmx", "an unknown loss", "setting loss: expected 'bce' or 'softmax', got 'softmx'"),
+    _set(
+        "loss=softmx", "an unknown loss", "setting loss: expected 'bce', 'softmax' or 'self_adversarial', got 'softmx'"
+    ),
     BadInput(
         "a GPU on a machine without",
         f"{TRAIN} --set device=cuda",

@@ -58,5 +58,5 @@ def export(
             typer.echo(f"Triples and embeddings for PyKEEN: {output}")
             return
         entities, coordinates = write_vectors(model, output, chart or "lorentz")
-        curvature = f"K = {model.scorer.manifold.curvature:.6g}"
+        curvature = f"K = {model.hyperbolic_scorer('vectors').manifold.curvature:.6g}"
         typer.echo(f"{entities:,} vectors of {coordinates} {chart or 'lorentz'} coordinates ({curvature}): {output}")

@@ -1,6 +1,7 @@
 """Models built from the layers, one task a file."""
 
-from hybonet.models.tail_search import TailSearch
+from hybonet.models.tail_search import ScoreSearch, TailSearch
+from hybonet.models.triple_model import TripleModel
 from hybonet.models.triple_scorer import TripleScorer
 
-__all__ = ["TailSearch", "TripleScorer"]
+__all__ = ["ScoreSearch", "TailSearch", "TripleModel", "TripleScorer"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from hybonet.models.triple_model import TripleModel
 from hybonet.models.triple_scorer import TripleScorer
 
 #: Questions at a time, and scores at a time: few enough that the scores of a step stay in the processor's cache.
@@ -134,3 +135,35 @@ class TailSearch:
             part = scores.sub_(peak).exp_().sum(1).log_() + peak.squeeze(1)
             log_total = torch.logaddexp(log_total, part.double())
         return maxima, log_total
+
+
+class ScoreSearch:
+    """Search for models whose score is no inner product: all scores of a few questions at a time.
+
+    Example:
+        >>> from hybonet.models.baselines import TransE
+        >>> best = ScoreSearch(TransE(100, 5, 16)).best(torch.tensor([3, 4]), torch.tensor([0, 9]), top=2)
+        >>> best.entities.shape
+        torch.Size([2, 2])
+    """
+
+    def __init__(self, scorer: TripleModel) -> None:
+        self.scorer = scorer
+
+    @torch.no_grad()
+    def best(
+        self, heads: Tensor, relations: Tensor, top: int = 10, leave_out: tuple[Tensor, Tensor] | None = None
+    ) -> BestTails:
+        """As :meth:`TailSearch.best`."""
+        top = min(top, self.scorer.num_entities)
+        rows, entities = leave_out or (heads[:0], heads[:0])
+        parts = [(heads.new_zeros(0, top), torch.zeros(0, top), torch.zeros(0))]
+        count = max(1, (1 << 24) // self.scorer.num_entities)
+        for start in range(0, len(heads), count):
+            here = (rows >= start) & (rows < start + count)
+            scores = self.scorer(heads[start : start + count], relations[start : start + count])
+            log_total = torch.logsumexp(scores, dim=1)
+            scores[rows[here] - start, entities[here]] = -torch.inf
+            best = scores.topk(top)
+            parts.append((best.indices, best.values, log_total))
+        return BestTails(*(torch.cat(column) for column in zip(*parts, strict=True)))

@@ -17,7 +17,8 @@ class TripleModel(nn.Module, ABC):
     reciprocal relations: relation ``r + num_relations`` means r read backwards.
 
     Shapes: ``heads (B,)``, ``relations (B,)``, ``tails (B,)`` or ``(B, N)`` ``->`` scores shaped as ``tails``; with
-    ``pool (P,)`` instead, ``(B, P)``; with neither, of all entities, ``(B, num_entities)``.
+    ``pool (P,)`` instead, ``(B, P)``; with ``tails (B, N)`` and ``pool (P,)``, ``(B, N + P)``; with neither, of all
+    entities, ``(B, num_entities)``.
     """
 
     num_entities: int
@@ -42,14 +43,17 @@ class TripleModel(nn.Module, ABC):
     def forward(
         self, heads: Tensor, relations: Tensor, tails: Tensor | None = None, *, pool: Tensor | None = None
     ) -> Tensor:
-        if tails is not None and pool is not None:
-            raise ValueError("expected candidates for each question (tails) or for all (pool), got both; give one")
-        many = tails[:, None] if tails is not None and tails.dim() == 1 else tails
-        chosen = pool if many is None else many
-        of_heads, of_tails = self.bias(heads, chosen)
-        scores = self.match(self.question(heads, relations), relations, self.points(chosen)) + of_tails
-        scores = scores + (of_heads[:, None] if isinstance(of_heads, Tensor) else of_heads)
-        return scores[:, 0] if tails is not None and tails.dim() == 1 else scores
+        question = self.question(heads, relations)
+        single = tails is not None and tails.dim() == 1
+        own = tails[:, None] if tails is not None and single else tails
+        asked = [own, pool] if own is not None and pool is not None else [pool if own is None else own]
+        parts = []
+        for chosen in asked:
+            of_heads, of_tails = self.bias(heads, chosen)
+            scores = self.match(question, relations, self.points(chosen)) + of_tails
+            parts.append(scores + (of_heads[:, None] if isinstance(of_heads, Tensor) else of_heads))
+        scores = torch.cat(parts, dim=1) if len(parts) > 1 else parts[0]
+        return scores[:, 0] if single and pool is None else scores
 
 
 class BiasedTripleModel(TripleModel):

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
+from hybonet.models.grouped_linear import grouped_linear
+from hybonet.models.triple_model import TripleModel, inner
 from hybonet.nn import LorentzEmbedding, LorentzModule, gated_lift
 
 
-class TripleScorer(LorentzModule):
+class TripleScorer(LorentzModule, TripleModel):
     r"""Score :math:`s(h, r, t) = -d_L^2(f_r(e_h), e_t) + b_h + b_t + \delta` of triples; larger is more plausible.
 
     :math:`f_r` is a normalised Lorentz linear map of its own for each relation, its gate without bias. Questions for
@@ -26,9 +28,12 @@ class TripleScorer(LorentzModule):
         scale: λ of the relations' maps.
         margin: δ.
         dropout: on the head's coordinates.
+        transform: ``"lorentz"`` for the paper's maps; ``"tangent"`` for the conventional detour through the tangent
+            space at the origin, log–linear–exp, to compare with.
 
     Shapes: ``heads (B,)``, ``relations (B,)``, ``tails (B,)`` or ``(B, N)`` ``->`` scores shaped as ``tails``;
-    without ``tails``, of all entities, ``(B, num_entities)``.
+    with ``pool (P,)`` instead, of the same candidates for all questions, ``(B, P)``; with neither, of all entities,
+    ``(B, num_entities)``.
 
     Example:
         >>> import torch
@@ -47,13 +52,14 @@ class TripleScorer(LorentzModule):
         scale: float = 2.5,
         margin: float = 8.0,
         dropout: float = 0.0,
+        transform: Literal["lorentz", "tangent"] = "lorentz",
         manifold: Lorentz | None = None,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(manifold)
         self.num_entities, self.num_relations, self.dim = num_entities, num_relations, dim
-        self.scale, self.margin, self.dropout = scale, margin, dropout
+        self.scale, self.margin, self.dropout, self.transform = scale, margin, dropout, transform
         options: dict[str, Any] = {"device": device, "dtype": dtype}
         self.entities = LorentzEmbedding(num_entities, dim, max_norm=max_norm, manifold=self.manifold, **options)
         both = 2 * num_relations
@@ -85,6 +91,7 @@ class TripleScorer(LorentzModule):
             "scale": self.scale,
             "margin": self.margin,
             "dropout": self.dropout,
+            "transform": self.transform,
             "K": self.manifold.curvature,
             "learn_curvature": self.manifold.learnable,
             "dtype": str(self.tail_bias.dtype).removeprefix("torch."),
@@ -105,33 +112,58 @@ class TripleScorer(LorentzModule):
         for bias in (self.relation_bias, self.head_bias, self.tail_bias):
             nn.init.zeros_(bias)
 
+    def points(self, entities: Tensor | None = None) -> Tensor:
+        """Points of entities, ``(…,) -> (…, dim)``; of all of them by default."""
+        return self.entities.points() if entities is None else self.entities(entities)
+
     def transformed(self, heads: Tensor, relations: Tensor) -> Tensor:
         """The points :math:`f_r(e_h)`, ``(B, dim)``: where tails are expected."""
-        x = nn.functional.dropout(self.entities(heads), self.dropout, self.training)
-        u = torch.bmm(self.relation_weight[relations], x.unsqueeze(-1)).squeeze(-1)
+        x = self.entities(heads)
+        if self.transform == "tangent":
+            v = nn.functional.dropout(self.manifold.logmap0(x), self.dropout, self.training)
+            u = grouped_linear(v, self.relation_weight, relations)
+            return self.manifold.expmap0(_with_time_zero(u + self.relation_bias[relations]))
+        x = nn.functional.dropout(x, self.dropout, self.training)
+        u = grouped_linear(x, self.relation_weight, relations)
         bias = self.relation_bias[relations]
         u = torch.cat((u[:, :1], u[:, 1:] + bias[:, 1:]), dim=-1)
         return gated_lift(u, self.scale, K=self.manifold.K)
+
+    def question(self, heads: Tensor, relations: Tensor) -> Tensor:
+        """Vectors whose inner product with a tail's coordinates is the score but for biases and a constant."""
+        expected = self.transformed(heads, relations)
+        # -d² = 2<q,t> - 2/K; the sign of time and the factor go to the smaller side.
+        return 2.0 * torch.cat((-expected[:, :1], expected[:, 1:]), dim=-1)
 
     def queries(self, heads: Tensor, relations: Tensor) -> tuple[Tensor, Tensor]:
         r"""Vectors q ``(B, dim)`` and numbers c ``(B,)`` with :math:`s(h, r, t) = q \cdot e_t + b_t + c`.
 
         A plain inner product with the tail's ambient coordinates: what searches among many tails need.
         """
-        expected = self.transformed(heads, relations)
-        # -d² = 2<q,t> - 2/K; the sign of time and the factor go to the smaller side.
-        query = 2.0 * torch.cat((-expected[:, :1], expected[:, 1:]), dim=-1)
-        return query, self.head_bias[heads] + (self.margin - 2.0 / self.manifold.K)
+        return self.question(heads, relations), self.head_bias[heads] + (self.margin - 2.0 / self.manifold.K)
 
-    def forward(self, heads: Tensor, relations: Tensor, tails: Tensor | None = None) -> Tensor:
-        query, offset = self.queries(heads, relations)
-        if tails is None:
-            points = self.entities(torch.arange(self.num_entities, device=query.device))
-            return torch.addmm(self.tail_bias, query, points.T) + offset[:, None]
-        many = tails if tails.dim() == 2 else tails[:, None]
-        inner = torch.bmm(self.entities(many), query.unsqueeze(-1)).squeeze(-1)
-        scores = inner + self.tail_bias[many] + offset[:, None]
-        return scores if tails.dim() == 2 else scores.squeeze(1)
+    def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
+        return inner(question, candidates) + (self.margin - 2.0 / self.manifold.K)
+
+    def bias(self, heads: Tensor, tails: Tensor | None) -> tuple[Tensor, Tensor]:
+        return self.head_bias[heads], self.tail_bias if tails is None else self.tail_bias[tails]
+
+    def forward(
+        self, heads: Tensor, relations: Tensor, tails: Tensor | None = None, *, pool: Tensor | None = None
+    ) -> Tensor:
+        if tails is not None:
+            return super().forward(heads, relations, tails, pool=pool)
+        # The large matrix of scores is written once: the product adds the biases of tails, and those of heads enter it
+        # as one more coordinate that is 1 for every tail.
+        question, offset = self.queries(heads, relations)
+        points, of_tails = self.points(pool), self.bias(heads, pool)[1]
+        question = torch.cat((question, offset[:, None]), dim=-1)
+        return torch.addmm(of_tails, question, nn.functional.pad(points, (0, 1), value=1.0).T)
 
     def extra_repr(self) -> str:
         return f"{self.num_entities} entities, {self.num_relations} relations, dim={self.dim}, scale={self.scale}"
+
+
+def _with_time_zero(v: Tensor) -> Tensor:
+    """A tangent vector at the origin from any vector: its time is 0."""
+    return torch.cat((torch.zeros_like(v[:, :1]), v[:, 1:]), dim=-1)

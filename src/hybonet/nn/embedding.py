@@ -83,7 +83,18 @@ class LorentzEmbedding(LorentzModule):
     def forward(self, index: Tensor) -> Tensor:
         if self.manifold.check and not self.manifold.learnable:
             self.manifold.check_point(self.weight, name="the embedding's table")
-        rows = F.embedding(index, self.weight, self.padding_idx, sparse=self.sparse)
+        return self._on_sheet(F.embedding(index, self.weight, self.padding_idx, sparse=self.sparse))
+
+    def points(self) -> Tensor:
+        """All rows as :meth:`forward` gives them, ``(num_embeddings, embedding_dim)``, without a lookup.
+
+        Example:
+            >>> LorentzEmbedding(10, 4, max_norm=1.5).points().shape
+            torch.Size([10, 4])
+        """
+        return self._on_sheet(self.weight)
+
+    def _on_sheet(self, rows: Tensor) -> Tensor:
         if self.max_norm is not None:
             space = rows[..., 1:]
             length = torch.linalg.vector_norm(space, dim=-1, keepdim=True)

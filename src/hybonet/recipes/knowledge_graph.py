@@ -25,6 +25,7 @@ def paper(**changes: Any) -> KnowledgeGraphSettings:
     """The paper's training: binary cross-entropy against 50 random tails, Riemannian Adam."""
     settings: dict[str, Any] = {
         "loss": "bce",
+        "candidates": "own",
         "negatives": 50,
         "optimizer": "riemannian",
         "margin": 8.0,

@@ -13,7 +13,7 @@ from torch import Tensor
 from hybonet.data.triples import TripleData
 from hybonet.data.vocabulary import Vocabulary
 from hybonet.metrics.ranking import KnownAnswers
-from hybonet.models import TailSearch, TripleScorer
+from hybonet.models import ScoreSearch, TailSearch, TripleModel, TripleScorer
 from hybonet.tasks.kg_run import read_graph, read_model
 from hybonet.tasks.pretrained import write_pretrained
 from hybonet.tasks.run_folder import RECORD, read_config, read_record
@@ -64,7 +64,7 @@ class KGModel:
 
     def __init__(
         self,
-        scorer: TripleScorer,
+        scorer: TripleModel,
         graph: TripleData,
         *,
         config: Mapping[str, Any] | None = None,
@@ -73,7 +73,7 @@ class KGModel:
         self.scorer, self.graph = scorer.eval(), graph
         self.config, self.record = dict(config or {}), record
         self._known = KnownAnswers(graph.with_reciprocals("train"), 2 * graph.num_relations)
-        self._tails: tuple[list[tuple[int, int]], TailSearch] | None = None
+        self._tails: tuple[list[tuple[int, int]], TailSearch | ScoreSearch] | None = None
 
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> KGModel:
@@ -103,7 +103,7 @@ class KGModel:
             >>> KGModel.from_pretrained(folder).graph
             TripleData('triples': 3 entities, 1 relations, 2 / 0 / 0 triples)
         """
-        write_pretrained(Path(folder), self.scorer, self.graph, self.config, self.record)
+        write_pretrained(Path(folder), self.hyperbolic_scorer("a saved model"), self.graph, self.config, self.record)
 
     def tails(self, head: str, relation: str, top: int = 10, *, known: bool = True) -> list[Answer]:
         """What (head, relation, ?) may be; without ``known``, only what the training data does not say already."""
@@ -166,7 +166,15 @@ class KGModel:
         """
         from hybonet.models.faiss_search import FaissTailSearch
 
-        return FaissTailSearch(self.scorer)
+        return FaissTailSearch(self.hyperbolic_scorer("an index"))
+
+    def hyperbolic_scorer(self, wanted: str) -> TripleScorer:
+        """The scorer, if it is HyboNet's; a ``ValueError`` says what it is ``wanted`` for if it is another model."""
+        if not isinstance(self.scorer, TripleScorer):
+            raise ValueError(
+                f"expected a hybonet model for {wanted}, got {type(self.scorer).__name__}; train with model=hybonet"
+            )
+        return self.scorer
 
     def _numbers(self, question: Mapping[str, str]) -> _Question:
         given = {key: value for key, value in question.items() if value}
@@ -203,15 +211,17 @@ class KGModel:
             answers |= dict(zip(entities, found, strict=True))
         return [answers[place] for place in range(len(questions))]
 
-    def _search(self) -> TailSearch:
+    def _search(self) -> TailSearch | ScoreSearch:
         """Prepared with the first question, and again if weights have changed since."""
         weights = [(parameter.data_ptr(), parameter._version) for parameter in self.scorer.parameters()]
         if self._tails is None or self._tails[0] != weights:
-            self._tails = (weights, TailSearch(self.scorer))
+            scorer = self.scorer
+            search = TailSearch(scorer) if isinstance(scorer, TripleScorer) else ScoreSearch(scorer)
+            self._tails = (weights, search)
         return self._tails[1]
 
     def _entities(
-        self, questions: Tensor, top: int, known: bool, search: TailSearch | FaissTailSearch
+        self, questions: Tensor, top: int, known: bool, search: TailSearch | ScoreSearch | FaissTailSearch
     ) -> list[list[Answer]]:
         heads, relations = questions.unbind(1)
         rows, members = self._known.of(heads, relations)

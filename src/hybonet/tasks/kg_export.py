@@ -37,14 +37,15 @@ def entity_vectors(model: KGModel, chart: Chart = "lorentz") -> Tensor:
         >>> entity_vectors(model, "poincare").shape
         torch.Size([2, 7])
     """
-    manifold = model.scorer.manifold
+    scorer = model.hyperbolic_scorer("vectors")
+    manifold = scorer.manifold
     charts: dict[Chart, Callable[[Tensor], Tensor]] = {
         "lorentz": lambda x: x,
         "poincare": manifold.to_poincare,
         "klein": manifold.to_klein,
         "tangent": lambda x: manifold.logmap0(x)[:, 1:],
     }
-    return charts[chart](all_points(model.scorer))
+    return charts[chart](all_points(scorer))
 
 
 def write_vectors(model: KGModel, path: Path, chart: Chart = "lorentz") -> tuple[int, int]:
@@ -115,7 +116,7 @@ def _write_parquet(model: KGModel, path: Path, vectors: np.ndarray, chart: Chart
     labels, names = _names(model)
     columns = {"label": labels, "name": names}
     columns |= dict(zip(_columns(vectors, chart), np.ascontiguousarray(vectors.T), strict=True))
-    about = {"chart": chart, "K": repr(model.scorer.manifold.curvature)}
+    about = {"chart": chart, "K": repr(model.hyperbolic_scorer("vectors").manifold.curvature)}
     table = arrow.table(columns).replace_schema_metadata(about)
     write_atomically(path, lambda target: parquet.write_table(table, target))
 
@@ -131,7 +132,7 @@ def _write_npz(model: KGModel, path: Path, vectors: np.ndarray, chart: Chart) ->
                 names=np.array(names),
                 vectors=vectors,
                 chart=np.array(chart),
-                K=np.array(model.scorer.manifold.curvature),
+                K=np.array(model.hyperbolic_scorer("vectors").manifold.curvature),
             )
 
     write_atomically(path, write)

@@ -83,10 +83,16 @@ def triple_loss(
 
 
 def all_entities_loss(
-    kind: Loss, scores: Tensor, truth: Tensor, *, smoothing: float = 0.0, temperature: float = 1.0
+    kind: Loss,
+    scores: Tensor,
+    truth: Tensor,
+    *,
+    smoothing: float = 0.0,
+    temperature: float = 1.0,
+    masked: bool = False,
 ) -> Tensor:
-    """The loss against all entities, ``scores (B, N)``, ``truth (B,)`` their places of the true ones."""
-    if kind == "softmax":  # torch's own kernel holds fewer copies of the large matrix
+    """The loss against all entities, ``scores (B, N)``, ``truth (B,)``; ``masked`` if some are at minus infinity."""
+    if kind == "softmax" and not masked:  # torch's own kernel holds fewer copies of the large matrix
         return F.cross_entropy(scores, truth, label_smoothing=smoothing, reduction="none")
     place = truth[:, None]
     others = scores.scatter(1, place, -torch.inf)

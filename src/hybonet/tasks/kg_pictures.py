@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from hybonet.geometry import Lorentz
+from hybonet.models import TripleScorer
+from hybonet.models.tail_search import all_points
 from hybonet.reporting.charts import draw_curves, draw_groups, draw_relation_bars
 from hybonet.reporting.disk import draw_disk
 from hybonet.reporting.disk_page import DiskNode, write_disk_page
@@ -42,8 +44,9 @@ def draw_run(run: Path, folder: Path, *, hierarchy: list[str] | None = None) -> 
         overall = f"{title}: test MRR by relation (overall {test['both']['mrr']:.3f})"
         draw_relation_bars(test["by_relation"], folder / RELATIONS, title=overall)
         drawn.append(folder / RELATIONS)
-    _draw_points(model, tree, folder / POINTS, title)
-    drawn.append(folder / POINTS)
+    if isinstance(model.scorer, TripleScorer):  # points of other models lie in other spaces
+        _draw_points(model, tree, folder / POINTS, title)
+        drawn.append(folder / POINTS)
     if tree is not None:
         drawn.extend(_draw_tree(model, tree, relations, folder, title))
     return drawn
@@ -51,8 +54,8 @@ def draw_run(run: Path, folder: Path, *, hierarchy: list[str] | None = None) -> 
 
 def _draw_points(model: KGModel, tree: PredictedHierarchy | None, path: Path, title: str) -> None:
     """The entities' own points, projected to two dimensions; coloured by branch of the hierarchy if there is one."""
-    graph, manifold = model.graph, model.scorer.manifold
-    points = model.scorer.entities.weight.detach().double()
+    graph, scorer = model.graph, model.hyperbolic_scorer("a picture of its points")
+    manifold, points = scorer.manifold, all_points(scorer).double()
     flat = disk_view(points, manifold.centroid(points), manifold)
     group, names = points.new_full((len(points),), -1), list[str]()
     if tree is not None:

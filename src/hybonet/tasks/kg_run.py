@@ -13,7 +13,7 @@ from typing import Any
 
 from hybonet.data.triples import SPLITS, TripleData
 from hybonet.data.vocabulary import Vocabulary
-from hybonet.models import TripleScorer
+from hybonet.models import TripleModel, TripleScorer
 from hybonet.reporting.charts import draw_curves
 from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings, KnowledgeGraphTask, evaluate
 from hybonet.tasks.run_folder import CONFIG, load_best, new_run, read_config, read_settings_as, write_json, write_record
@@ -100,7 +100,7 @@ def read_graph(folder: Path) -> TripleData:
         ) from None
 
 
-def read_model(folder: Path, data: TripleData) -> TripleScorer:
+def read_model(folder: Path, data: TripleData) -> TripleModel:
     """The best model of a run, or a saved model."""
     config = _read_config(folder)
     if "model" not in config:

@@ -1,4 +1,4 @@
-"""Knowledge-graph completion: train a triple scorer, and measure it by filtered ranking."""
+"""Knowledge-graph completion as a task of the training loop."""
 
 from __future__ import annotations
 
@@ -7,67 +7,34 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
-import torch.nn.functional as F
-from pydantic import Field
 from torch import Tensor, nn
 
-from hybonet.data.triples import SplitName, TripleData
+from hybonet.data.triples import TripleData
 from hybonet.geometry import Lorentz
-from hybonet.metrics.ranking import KnownAnswers, Ranks, Ties, filtered_ranks, ranking_metrics, relation_categories
-from hybonet.models import TripleScorer
+from hybonet.metrics.ranking import KnownAnswers, KnownTriples, ranking_metrics
+from hybonet.models import TripleModel, TripleScorer, baselines
 from hybonet.optim import RiemannianAdam
-from hybonet.training import LoopSettings, generator_for
+from hybonet.tasks.kg_evaluation import evaluate, rank_split
+from hybonet.tasks.kg_losses import all_entities_loss, regularisation, triple_loss
+from hybonet.tasks.kg_settings import KnowledgeGraphSettings
+from hybonet.training import generator_for
 
-Protocol = Literal["standard", "released"]
-
-
-class KnowledgeGraphSettings(LoopSettings):
-    """Everything a training of :class:`~hybonet.models.TripleScorer` depends on, the data apart.
-
-    Example:
-        >>> KnowledgeGraphSettings(dim=16).loss
-        'softmax'
-    """
-
-    dim: int = Field(32, ge=2, description="coordinates of an entity, time included: dim - 1 hyperbolic dimensions")
-    batch_size: int = Field(500, ge=1, description="triples a batch; each triple is there twice, read both ways")
-    loss: Literal["bce", "softmax"] = Field(
-        "softmax",
-        description="softmax: the right tail against all entities at once; bce (the paper): right or wrong, binary "
-        "cross-entropy against random tails",
-    )
-    negatives: int = Field(50, ge=1, description="bce: random tails, taken as wrong, for each triple")
-    label_smoothing: float = Field(
-        0.0, ge=0, lt=1, description="softmax: share of the target spread over all entities, against overconfidence"
-    )
-    optimizer: Literal["riemannian", "chart"] = Field(
-        "chart",
-        description="how entities are moved. chart: Adam on the space coordinates (the chart), from which time "
-        "follows; riemannian (the paper): along geodesics",
-    )
-    lr: float = Field(0.005, gt=0, description="learning rate: the size of a step")
-    margin: float = Field(
-        8.0, description="added to every score; bce: the squared distance below which a triple counts as right"
-    )
-    max_norm: float | None = Field(
-        1.5, gt=0, description="longest space part an entity may have, so that none runs far out; none: no bound"
-    )
-    scale: float = Field(
-        2.5, gt=0, description="lambda of the relations' maps: how far out (in time) a relation can take an entity"
-    )
-    dropout: float = Field(0.0, ge=0, lt=1, description="share of a head's coordinates set to 0 at random in training")
-    K: float = Field(-1.0, lt=0, description="curvature of the space, below 0")
-    learn_curvature: bool = Field(False, description="train the curvature too, from K on")
+__all__ = ["Batch", "KnowledgeGraphSettings", "KnowledgeGraphTask", "evaluate", "rank_split"]
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Triples with their negatives (none for losses against all entities)."""
+    """Triples with the candidates that their tails are compared with: own ones ``(B, n)``, a pool ``(P,)``, or all."""
 
     heads: Tensor
     relations: Tensor
     tails: Tensor
-    negatives: Tensor | None
+    candidates: Tensor | None
+
+    def to(self, device: str) -> Batch:
+        """The same on a device."""
+        candidates = None if self.candidates is None else self.candidates.to(device)
+        return Batch(self.heads.to(device), self.relations.to(device), self.tails.to(device), candidates)
 
 
 class KnowledgeGraphTask:
@@ -85,17 +52,25 @@ class KnowledgeGraphTask:
             )
         self.settings, self.data = settings, data
         self.triples = data.with_reciprocals("train")
+        both = 2 * data.num_relations
+        if settings.filter_negatives:
+            self.known_answers = KnownAnswers(self.triples, both)
+            self.known_triples = KnownTriples(self.triples, data.num_entities, both)
+        self.relation_weights = _bernoulli_weights(self.triples, both) if settings.bernoulli else None
 
-    def build_model(self) -> TripleScorer:
-        s = self.settings
+    def build_model(self) -> TripleModel:
+        s, counts = self.settings, (self.data.num_entities, self.data.num_relations)
+        if not s.model.startswith("hybonet"):
+            margin = {"margin": s.margin} if s.model in ("TransE", "RotatE") else {}
+            return getattr(baselines, s.model)(*counts, s.dim, dropout=s.dropout, **margin)
         return TripleScorer(
-            self.data.num_entities,
-            self.data.num_relations,
+            *counts,
             s.dim,
             max_norm=s.max_norm,
             scale=s.scale,
             margin=s.margin,
             dropout=s.dropout,
+            transform="tangent" if s.model == "hybonet-tangent" else "lorentz",
             manifold=Lorentz(s.K, learnable=s.learn_curvature),
         )
 
@@ -108,27 +83,74 @@ class KnowledgeGraphTask:
         return -(-len(self.triples) // self.settings.batch_size)
 
     def batches(self, epoch: int, start: int, rank: int = 0, world: int = 1) -> Iterator[Batch]:
-        seed, size = self.settings.seed, self.settings.batch_size
-        order = torch.randperm(len(self.triples), generator=generator_for(seed, epoch, 0))
+        s = self.settings
+        order = torch.randperm(len(self.triples), generator=generator_for(s.seed, epoch, 0))
         for number in range(start, self.batches_per_epoch()):
-            chosen = self.triples[order[number * size : (number + 1) * size]]
-            negatives = None
-            if self.settings.loss == "bce":
-                generator = generator_for(seed, epoch, number + 1)
-                shape = (len(chosen), self.settings.negatives)
-                negatives = torch.randint(self.data.num_entities, shape, generator=generator)[rank::world]
+            chosen = self.triples[order[number * s.batch_size : (number + 1) * s.batch_size]]
+            candidates = None
+            if s.candidates != "all":
+                shape = (len(chosen), s.negatives) if s.candidates == "own" else (s.negatives,)
+                generator = generator_for(s.seed, epoch, number + 1)
+                candidates = torch.randint(self.data.num_entities, shape, generator=generator)
+                if s.candidates == "own":
+                    candidates = candidates[rank::world]
             heads, relations, tails = chosen[rank::world].unbind(1)
-            yield Batch(heads, relations, tails, negatives)
+            yield Batch(heads, relations, tails, candidates)
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
-        if batch.negatives is None:
+        s = self.settings
+        batch = batch.to(s.device)
+        if batch.candidates is None:
             scores = model(batch.heads, batch.relations)
-            return F.cross_entropy(scores, batch.tails, label_smoothing=self.settings.label_smoothing)
-        candidates = torch.cat((batch.tails[:, None], batch.negatives), dim=1)
-        scores = model(batch.heads, batch.relations, candidates)
-        target = torch.zeros_like(scores)
-        target[:, 0] = 1.0
-        return F.binary_cross_entropy_with_logits(scores, target)
+            if s.filter_negatives:
+                scores = self._without_known(scores, batch)
+            each = all_entities_loss(
+                s.loss,
+                scores,
+                batch.tails,
+                smoothing=s.label_smoothing,
+                temperature=s.adversarial_temperature,
+                masked=s.filter_negatives,
+            )
+        else:
+            each = self._loss_against_candidates(model, batch)
+        if self.relation_weights is not None:
+            each = each * self.relation_weights.to(each)[batch.relations]
+        loss = each.mean()
+        if s.regularizer != "none":
+            table: Any = getattr(model, "module", model)  # under several processes the model is wrapped
+            touched = [_space(table.points(batch.heads), s.model), _space(table.points(batch.tails), s.model)]
+            loss = loss + s.regularization * regularisation(touched, 2 if s.regularizer == "l2" else 3)
+        return loss
+
+    def _loss_against_candidates(self, model: nn.Module, batch: Batch) -> Tensor:
+        s, candidates = self.settings, batch.candidates
+        assert candidates is not None
+        if s.candidates == "own":
+            every = torch.cat((batch.tails[:, None], candidates), dim=1)
+            scores = model(batch.heads, batch.relations, every)
+        else:
+            scores = model(batch.heads, batch.relations, batch.tails[:, None], pool=candidates)
+        truth, others = scores[:, 0], scores[:, 1:]
+        wrong = candidates != batch.tails[:, None]  # the right tail is no candidate against itself
+        if s.filter_negatives:
+            wrong &= ~self.known_triples.contain(batch.heads[:, None], batch.relations[:, None], candidates)
+        return triple_loss(
+            s.loss,
+            truth,
+            others.masked_fill(~wrong, -torch.inf),
+            smoothing=s.label_smoothing,
+            temperature=s.adversarial_temperature,
+            total=self.data.num_entities,
+        )
+
+    def _without_known(self, scores: Tensor, batch: Batch) -> Tensor:
+        """Scores with the training triples' other right answers out of the way."""
+        rows, answers = self.known_answers.of(batch.heads, batch.relations)
+        other = answers != batch.tails[rows]
+        hidden = torch.zeros_like(scores, dtype=torch.bool)
+        hidden[rows[other], answers[other]] = True
+        return scores.masked_fill(hidden, -torch.inf)
 
     def validate(self, model: nn.Module) -> dict[str, float]:
         return ranking_metrics(rank_split(model, self.data, "valid").both)
@@ -142,84 +164,23 @@ class KnowledgeGraphTask:
         }
 
 
-@dataclass(frozen=True)
-class SplitRanks:
-    """Ranks of a split's triples, for questions about tails and about heads."""
+def _bernoulli_weights(triples: Tensor, num_relations: int) -> Tensor:
+    """A weight for each relation, reciprocal ones included: 2 · tph/(tph + hpt) of its reading backwards.
 
-    relations: Tensor
-    tails: Ranks
-    heads: Ranks
-
-    @property
-    def both(self) -> Ranks:
-        """All questions together."""
-        return Ranks(
-            torch.cat((self.tails.rank, self.heads.rank)), torch.cat((self.tails.candidates, self.heads.candidates))
-        )
-
-    def where(self, keep: Tensor) -> Ranks:
-        """Both questions about some of the triples."""
-        parts = [(r.rank[keep], r.candidates[keep]) for r in (self.tails, self.heads)]
-        return Ranks(torch.cat([p[0] for p in parts]), torch.cat([p[1] for p in parts]))
-
-
-@torch.no_grad()
-def rank_split(
-    model: nn.Module,
-    data: TripleData,
-    split: SplitName,
-    *,
-    protocol: Protocol = "standard",
-    ties: Ties = "realistic",
-    scores_at_once: int = 1 << 24,
-) -> SplitRanks:
-    """Filtered ranks of a split, both ways: every triple of the graph other than the question's own is left out.
-
-    ``protocol="released"`` leaves out the question's own entity too, as the paper's released code does; it is easier.
+    A random tail is rarely right where a head has few tails, so that reading gets the larger weight.
     """
-    triples = data.triples(split)
-    known = KnownAnswers(data.with_reciprocals("all"), 2 * data.num_relations)
-    sides = []
-    for question, relation, truth in (
-        (triples[:, 0], triples[:, 1], triples[:, 2]),
-        (triples[:, 2], triples[:, 1] + data.num_relations, triples[:, 0]),
-    ):
-        ranks = []
-        for rows in torch.arange(len(triples)).split(max(1, scores_at_once // data.num_entities)):
-            heads, relations, tails = question[rows], relation[rows], truth[rows]
-            scores = model(heads, relations)
-            exclude = heads if protocol == "released" else None
-            ranks.append(filtered_ranks(scores, tails, known.of(heads, relations), ties=ties, exclude=exclude))
-        sides.append(Ranks(torch.cat([r.rank for r in ranks]), torch.cat([r.candidates for r in ranks])))
-    return SplitRanks(triples[:, 1], *sides)
+    weights = torch.ones(num_relations)
+    half = num_relations // 2
+    for relation in range(half):
+        rows = triples[triples[:, 1] == relation]
+        if len(rows):
+            heads_of_a_tail = len(rows) / len(rows[:, 2].unique())
+            tails_of_a_head = len(rows) / len(rows[:, 0].unique())
+            backwards = tails_of_a_head / (tails_of_a_head + heads_of_a_tail)
+            weights[relation], weights[relation + half] = 2 * (1 - backwards), 2 * backwards
+    return weights
 
 
-def evaluate(
-    model: nn.Module,
-    data: TripleData,
-    split: SplitName = "test",
-    *,
-    protocol: Protocol = "standard",
-    ties: Ties = "realistic",
-) -> dict[str, Any]:
-    """All metrics of a split: overall, by direction, by relation and by the relations' category."""
-    ranks = rank_split(model, data, split, protocol=protocol, ties=ties)
-    categories = relation_categories(data.train, data.num_relations)
-    by_relation, by_category = {}, {}
-    for relation in ranks.relations.unique().tolist():
-        label = data.relations[relation]
-        metrics = ranking_metrics(ranks.where(ranks.relations == relation))
-        by_relation[label] = {"category": categories[relation], **metrics}
-    for category in sorted({categories[r] for r in ranks.relations.tolist()}):
-        member = torch.tensor([c == category for c in categories])
-        by_category[category] = ranking_metrics(ranks.where(member[ranks.relations]))
-    return {
-        "split": split,
-        "protocol": protocol,
-        "ties": ties,
-        "both": ranking_metrics(ranks.both),
-        "tails": ranking_metrics(ranks.tails),
-        "heads": ranking_metrics(ranks.heads),
-        "by_relation": by_relation,
-        "by_category": by_category,
-    }
+def _space(points: Tensor, model: str) -> Tensor:
+    """What a penalty applies to: all of a plain vector, the space part of a point (its time follows)."""
+    return points[..., 1:] if model.startswith("hybonet") else points

@@ -1,0 +1,90 @@
+"""What a knowledge-graph training depends on, the data apart."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from hybonet.tasks.kg_losses import Loss
+from hybonet.training import LoopSettings
+
+Baseline = Literal["TransE", "DistMult", "ComplEx", "ConvE", "RotatE", "TuckER", "MuRE", "MuRP", "RotH", "AttH"]
+ModelName = Literal["hybonet", "hybonet-tangent"] | Baseline
+
+
+class KnowledgeGraphSettings(LoopSettings):
+    """Everything a training depends on, the data apart.
+
+    Example:
+        >>> KnowledgeGraphSettings(dim=16).loss
+        'softmax'
+    """
+
+    model: ModelName = Field(
+        "hybonet",
+        description="what scores triples: hybonet (the paper's), hybonet-tangent (its maps through the tangent "
+        "space), or one of the models it is compared with",
+    )
+    dim: int = Field(
+        32, ge=2, description="numbers an entity; for hybonet time included: dim - 1 hyperbolic dimensions"
+    )
+    batch_size: int = Field(500, ge=1, description="triples a batch; each triple is there twice, read both ways")
+    loss: Loss = Field(
+        "softmax",
+        description="softmax: choose the right tail among the candidates; bce (the paper): each candidate right or "
+        "wrong, binary cross-entropy; self_adversarial: likewise, hard candidates weighing more",
+    )
+    candidates: Literal["own", "pool", "all"] = Field(
+        "all",
+        description="whom the right tail is compared with. own (the paper): random tails for each triple; pool: random "
+        "tails for the whole batch, scored by one matrix product; all: every entity",
+    )
+    negatives: int = Field(50, ge=1, description="candidates own and pool: how many random tails, taken as wrong")
+    filter_negatives: bool = Field(
+        False, description="leave out candidates that the training triples (no others) know to be right"
+    )
+    bernoulli: bool = Field(
+        False,
+        description="weigh the two readings of a relation by how many tails a head has and heads a tail (Wang et al. "
+        "2014), so that the one with fewer false negatives counts more",
+    )
+    label_smoothing: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="softmax, bce: share of the target moved to the other candidates, against overconfidence",
+    )
+    adversarial_temperature: float = Field(
+        1.0, ge=0, description="self_adversarial: how much more hard candidates weigh; 0: all the same"
+    )
+    regularizer: Literal["none", "l2", "n3"] = Field(
+        "none", description="penalty on the entities' coordinates in a batch: their squares, or cubes (N3)"
+    )
+    regularization: float = Field(0.0, ge=0, description="l2, n3: weight of the penalty")
+    optimizer: Literal["riemannian", "chart"] = Field(
+        "chart",
+        description="how entities are moved. chart: Adam on the space coordinates (the chart), from which time "
+        "follows; riemannian (the paper): along geodesics",
+    )
+    lr: float = Field(0.005, gt=0, description="learning rate: the size of a step")
+    margin: float = Field(
+        8.0, description="added to every score; bce: the squared distance below which a triple counts as right"
+    )
+    max_norm: float | None = Field(
+        1.5, gt=0, description="longest space part an entity may have, so that none runs far out; none: no bound"
+    )
+    scale: float = Field(
+        2.5, gt=0, description="lambda of the relations' maps: how far out (in time) a relation can take an entity"
+    )
+    dropout: float = Field(0.0, ge=0, lt=1, description="share of a head's coordinates set to 0 at random in training")
+    K: float = Field(-1.0, lt=0, description="curvature of the space, below 0")
+    learn_curvature: bool = Field(False, description="train the curvature too, from K on")
+
+    @model_validator(mode="after")
+    def _options_that_would_do_nothing(self) -> KnowledgeGraphSettings:
+        if (self.regularizer == "none") != (self.regularization == 0):
+            raise ValueError("expected regularizer and regularization together; set both, or neither")
+        if self.label_smoothing and self.loss == "self_adversarial":
+            raise ValueError("expected label_smoothing=0 with loss=self_adversarial, which has no target to smooth")
+        return self

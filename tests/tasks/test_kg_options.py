@@ -1,0 +1,129 @@
+"""Every option of knowledge-graph training changes a result, and does what its name says."""
+
+from typing import get_args
+
+import pytest
+import torch
+from tests.recipes.test_recipes import toy_graph
+
+from hybonet import KGModel
+from hybonet.data.triples import TripleData
+from hybonet.tasks.kg_settings import Baseline, KnowledgeGraphSettings
+from hybonet.tasks.knowledge_graph import Batch, KnowledgeGraphTask, evaluate
+from hybonet.training import Trainer
+
+BASE = {"dim": 8, "epochs": 1, "batch_size": 32, "lr": 0.02}
+OWN = {"candidates": "own", "negatives": 5}
+
+
+def first_loss(**changes):
+    """The loss of the first batch."""
+    siblings = [(f"child{i}", "is a", f"parent{i % 3}") for i in range(20)]
+    data = TripleData.from_labels([*siblings, ("parent0", "is a", "root")], valid=siblings[:1])
+    task = KnowledgeGraphTask(KnowledgeGraphSettings(**{**BASE, **changes}), data)
+    torch.manual_seed(0)
+    model = task.build_model()
+    loss = task.loss(model, next(iter(task.batches(0, 0))))
+    loss.backward()
+    return loss.item()
+
+
+@pytest.mark.parametrize(
+    ("base", "change"),
+    [
+        ({}, {"loss": "bce"}),
+        ({}, {"loss": "self_adversarial"}),
+        ({}, OWN),
+        ({}, {"candidates": "pool", "negatives": 7}),
+        (OWN, {"negatives": 6}),
+        ({}, {"filter_negatives": True}),
+        (OWN, {"filter_negatives": True, "negatives": 200}),
+        ({"candidates": "pool", "negatives": 200}, {"filter_negatives": True}),
+        ({}, {"bernoulli": True}),
+        ({}, {"label_smoothing": 0.1}),
+        ({"loss": "bce"}, {"label_smoothing": 0.1}),
+        ({"loss": "self_adversarial"}, {"adversarial_temperature": 0.0}),
+        ({}, {"regularizer": "l2", "regularization": 0.1}),
+        ({}, {"regularizer": "n3", "regularization": 0.1}),
+        ({}, {"model": "hybonet-tangent"}),
+        ({}, {"dropout": 0.5}),
+        ({}, {"K": -2.0}),
+        ({}, {"max_norm": 0.1}),
+        ({}, {"scale": 5.0}),
+        ({"loss": "bce"}, {"margin": 1.0}),
+        ({"loss": "bce", "model": "TransE"}, {"margin": 1.0}),
+    ],
+    ids=str,
+)
+def test_every_option_changes_the_loss(base, change):
+    assert first_loss(**base) == first_loss(**base)
+    assert first_loss(**{**base, **change}) != first_loss(**base)
+
+
+@pytest.mark.parametrize("model", [*get_args(Baseline), "hybonet-tangent"])
+def test_every_model_learns_and_answers(model, tmp_path):
+    changes = {"model": model, "dim": 32, "epochs": 40, "batch_size": 40, "lr": 0.05, "validate_every": 40}
+    data = toy_graph()
+    settings = KnowledgeGraphSettings(**changes)
+    result = Trainer(KnowledgeGraphTask(settings, data), tmp_path).fit()
+    assert evaluate(result.model, data, "train")["both"]["mrr"] > 0.5
+    answers = KGModel(result.model, data).tails(data.entities[0], data.relations[0], top=3)
+    assert len(answers) == 3
+    assert sum(answer.probability for answer in answers) <= 1 + 1e-5
+
+
+def graph_of(triples):
+    return TripleData.from_labels(triples, valid=triples[:1])
+
+
+@pytest.mark.parametrize("candidates", ["own", "pool", "all"])
+@pytest.mark.parametrize("loss", ["bce", "softmax"])
+def test_filtered_candidates_are_left_out_and_no_others(candidates, loss):
+    """With all entities as candidates, moving a known right answer changes nothing, moving a wrong one does."""
+    data = graph_of([("a", "r", "b"), ("a", "r", "c"), ("d", "r", "e")])
+    settings = KnowledgeGraphSettings(
+        dim=4, loss=loss, candidates=candidates, negatives=5, filter_negatives=True, label_smoothing=0.1
+    )
+    task = KnowledgeGraphTask(settings, data)
+    a, b, c, d = (data.entities.find(name) for name in "abcd")
+    everyone = torch.arange(data.num_entities)
+    shown = {"own": everyone[None], "pool": everyone, "all": None}[candidates]
+    batch = Batch(torch.tensor([a]), torch.tensor([0]), torch.tensor([b]), shown)
+    torch.manual_seed(0)
+    model = task.build_model()
+
+    def loss_with(entity):
+        with torch.no_grad():
+            model.tail_bias.zero_()
+            model.tail_bias[entity] = 1.0
+            return task.loss(model, batch).item()
+
+    assert loss_with(c) == pytest.approx(_plain(task, model, batch))
+    assert loss_with(d) != pytest.approx(_plain(task, model, batch))
+
+
+def _plain(task, model, batch):
+    with torch.no_grad():
+        model.tail_bias.zero_()
+        return task.loss(model, batch).item()
+
+
+def test_bernoulli_weights_favour_the_reading_with_few_answers():
+    data = graph_of([(f"child{i}", "is a", "parent") for i in range(4)])
+    task = KnowledgeGraphTask(KnowledgeGraphSettings(dim=4, bernoulli=True), data)
+    forwards, backwards = task.relation_weights.tolist()  # a child has 1 parent, a parent 4 children
+    assert forwards == pytest.approx(2 * 4 / 5)
+    assert backwards == pytest.approx(2 * 1 / 5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"regularizer": "n3"}, "regularizer and regularization together"),
+        ({"regularization": 0.1}, "regularizer and regularization together"),
+        ({"loss": "self_adversarial", "label_smoothing": 0.1}, "label_smoothing=0"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(changes, said):
+    with pytest.raises(ValueError, match=said):
+        KnowledgeGraphSettings(**changes)
