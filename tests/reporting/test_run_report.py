@@ -44,7 +44,11 @@ def test_seeds_are_one_row_and_other_settings_another(folder):
 
 
 def test_the_command_writes_every_form(folder):
-    for form, expected in (("table", ".830"), ("markdown", "| umls | default | 32 | 3 | .830 ± .036 |"), ("json", "[")):
+    for form, expected in (
+        ("table", ".830"),
+        ("markdown", "| 0 | umls | default | 32 | 3 | .830 ± .036 |"),
+        ("json", "["),
+    ):
         done = CliRunner().invoke(app, ["report", str(folder), "--format", form])
         assert done.exit_code == 0, done.output
         assert expected in done.output

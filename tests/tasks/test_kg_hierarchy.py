@@ -82,6 +82,8 @@ def test_small_trees_are_left_out():
 def test_the_hierarchical_relation_is_found_or_not():
     data = graph()
     assert hierarchical_relations(data) == ["is a"]
+    flat = TripleData.from_labels([(f"person{i}", "lives in", f"town{i % 3}") for i in range(30)])
+    assert hierarchical_relations(flat) == []  # one level is no hierarchy
     circle = TripleData.from_labels([(f"n{i}", "next", f"n{(i + 1) % 9}") for i in range(9)])
     assert hierarchical_relations(circle) == []
     with pytest.raises(ValueError, match="is a"):

@@ -16,13 +16,13 @@ from hybonet.__main__ import STOPPED
 EXAMPLES = """
 **Examples**
 
-Embed WordNet's mammals in the hyperbolic plane and draw them, in under half a minute on one core: `hybonet demo`
+Train on the WordNet graph inside the package, ask the model and draw what it knows, in a minute or two: `hybonet demo`
 
 Train a knowledge-graph model on the graph that ships inside: `hybonet train kg --data wordnet --out runs/wordnet`
 
-Embed a hierarchy of your own: `hybonet train hierarchy --data my_edges.csv --out runs/mine`
-
 Ask it what a dog is: `hybonet predict runs/wordnet --head dog.n.01 --relation hypernym`
+
+Embed a hierarchy of your own: `hybonet train hierarchy --data my_edges.csv --out runs/tree`
 
 Take triples of your own: `hybonet train kg --data my_triples.tsv --set dim=64 --set epochs=100 --out runs/mine`
 

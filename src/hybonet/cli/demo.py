@@ -57,7 +57,13 @@ def _show_examples(out: Path) -> None:
     from hybonet.tasks.kg_examples import held_out_examples
 
     rows = [
-        (example.question, [(a.name, a.probability, a.label in example.true) for a in example.answers])
+        (
+            example.question,
+            [(answer.name, answer.probability, answer.label in example.true) for answer in example.answers],
+            example.truth,
+        )
         for example in held_out_examples(KGModel.load(out))
     ]
-    Console().print(examples_table(rows))
+    console = Console(highlight=False)
+    console.print("\nTest questions about well-connected entities, chosen without looking at the answers:")
+    console.print(examples_table(rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -150,17 +151,21 @@ def _show(out: Path) -> None:
     from rich.console import Console
 
     from hybonet.reporting.kg_tables import LEGEND, RELEASED, metrics_table
+    from hybonet.tasks.kg_run import read_graph
     from hybonet.tasks.run_folder import read_record
 
     record, console = read_record(out), Console(highlight=False)
     console.print(metrics_table(record))
     console.print(f"{LEGEND} {RELEASED if 'test' in record else ''}", style="dim")
-    typer.echo(f"Run: {out}\nAsk it: hybonet predict {out} --head NAME --relation NAME")
+    graph = read_graph(out)
+    head, relation, _ = graph.train[0].tolist()
+    question = f"--head {shlex.quote(graph.entities[head])} --relation {shlex.quote(graph.relations[relation])}"
+    typer.echo(f"Run: {out}\nAsk it: hybonet predict {shlex.quote(str(out))} {question}")
 
 
 @app.command(epilog=_EVALUATE_EXAMPLES)
 def evaluate(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    run: Annotated[Path, typer.Argument(help="A run folder, or an exported model.")],
     split: Annotated[Literal["train", "valid", "test"], typer.Option(help="Which triples.")] = "test",
     protocol: Annotated[
         Literal["standard", "released"],
@@ -194,7 +199,7 @@ def evaluate(
 
 @app.command(epilog=_PREDICT_EXAMPLES)
 def predict(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    run: Annotated[Path, typer.Argument(help="A run folder, or an exported model.")],
     head: Annotated[str | None, typer.Option(help="Label or name of the head.")] = None,
     relation: Annotated[str | None, typer.Option(help="Label or name of the relation.")] = None,
     tail: Annotated[str | None, typer.Option(help="Label or name of the tail.")] = None,

@@ -33,7 +33,14 @@ def report(
     with clean_errors():
         from rich.console import Console
 
-        from hybonet.reporting.run_report import experiments, load_records, markdown_table, report_rows, report_table
+        from hybonet.reporting.run_report import (
+            NOTE,
+            experiments,
+            load_records,
+            markdown_table,
+            report_rows,
+            report_table,
+        )
 
         found = experiments(load_records(runs))
         if form == "json":
@@ -41,4 +48,6 @@ def report(
         elif form == "markdown":
             typer.echo(markdown_table(*report_rows(found)))
         else:
-            Console().print(report_table(found))
+            console = Console(highlight=False)
+            console.print(report_table(found))
+            console.print(NOTE, style="dim")

@@ -63,17 +63,15 @@ def evaluation_tables(result: dict[str, Any]) -> list[Table]:
     return [overall, kinds, relations]
 
 
-def examples_table(rows: list[tuple[str, list[tuple[str, float | None, bool]]]]) -> Table:
-    """Questions with their best answers: name, probability, and whether it is true by the held-out triples."""
-    table = Table(title="Questions that training did not see; ✓ true by the held-out triples", title_justify="left")
-    table.add_column("question")
-    table.add_column("best answers (probability)")
-    for question, answers in rows:
+def examples_table(rows: list[tuple[str, list[tuple[str, float | None, bool]], tuple[str, int]]]) -> Table:
+    """Questions with their best answers (name, probability, whether true) and the held-out answer with its rank."""
+    table = narrow_table(["question"], [], ["best answers, ✓ true", "held out, its rank"])
+    for question, answers, (truth, rank) in rows:
         line = Text()
         for name, probability, true in answers:
             line.append(", " if line else "")
             line.append(f"✓ {name}" if true else name, style="bold green" if true else "")
             if probability is not None:
                 line.append(f" {probability:.2f}", style="dim")
-        table.add_row(question, line)
+        table.add_row(question, line, f"{truth}, {rank:,}")
     return table

@@ -11,7 +11,14 @@ from typing import Any
 
 from rich.table import Table
 
+from hybonet.reporting.narrow_table import add_row, narrow_table
+
 RECORD = "record.json"
+#: What the columns mean.
+NOTE = (
+    "Test triples, filtered ranking both ways, ties realistic; mean ± standard deviation over seeds. released: MRR by "
+    "the protocol of the paper's code (easier). min: minutes of training."
+)
 _METRICS = ("mrr", "hits@1", "hits@3", "hits@10")
 _HEADS = {"mrr": "MRR", "hits@1": "H@1", "hits@3": "H@3", "hits@10": "H@10"}
 
@@ -45,6 +52,8 @@ class Spread:
 class Experiment:
     """Runs that differ in nothing but the seed."""
 
+    #: The first run's folder or file.
+    source: str
     data: str
     recipe: str
     dim: int
@@ -61,6 +70,8 @@ def load_records(paths: Iterable[Path]) -> list[dict[str, Any]]:
     """Records from run folders, from record files, or from folders full of record files."""
     records = []
     for path in paths:
+        if not path.exists():
+            raise ValueError(f"expected finished runs or records, but {str(path)!r} is not there; check the path")
         files = [path] if path.is_file() else [path / RECORD] if (path / RECORD).is_file() else []
         files = files or (sorted(path.glob("*.json")) if path.is_dir() else [])
         if not files:
@@ -77,7 +88,8 @@ def load_records(paths: Iterable[Path]) -> list[dict[str, Any]]:
                 raise ValueError(
                     f"{file}: expected the record of a knowledge-graph run with test metrics, got other JSON"
                 )
-            records.append(record)
+            name = file.parent.name if file.name == RECORD else file.stem
+            records.append({**record, "source": name})
     return records
 
 
@@ -104,7 +116,8 @@ def _experiment(records: list[dict[str, Any]]) -> Experiment:
         return Spread.of(values)
 
     return Experiment(
-        data=Path(first["data"]["source"]).stem,
+        source=first.get("source", ""),
+        data=Path(first["data"]["source"]).name,
         recipe=first.get("recipe") or "own settings",
         dim=first["settings"]["dim"],
         seeds=tuple(sorted(record["seed"] for record in records)),
@@ -118,9 +131,10 @@ def _experiment(records: list[dict[str, Any]]) -> Experiment:
 
 def report_rows(found: Sequence[Experiment]) -> tuple[list[str], list[list[str]]]:
     """Header and rows, as text, for any kind of table."""
-    header = ["data", "recipe", "dim", "seeds", *(_HEADS[name] for name in _METRICS), "MRR released", "minutes"]
+    header = ["run", "data", "recipe", "dim", "seeds", *(_HEADS[name] for name in _METRICS), "released", "min"]
     rows = [
         [
+            each.source,
             each.data,
             each.recipe,
             str(each.dim),
@@ -137,11 +151,9 @@ def report_rows(found: Sequence[Experiment]) -> tuple[list[str], list[list[str]]
 def report_table(found: Sequence[Experiment]) -> Table:
     """For the terminal."""
     header, rows = report_rows(found)
-    table = Table(title="Test triples, filtered ranking both ways, ties realistic; mean ± std over seeds")
-    for name in header:
-        table.add_column(name, overflow="fold")
+    table = narrow_table(header[:3], header[3:])
     for row in rows:
-        table.add_row(*row)
+        add_row(table, *row)
     return table
 
 

@@ -105,6 +105,9 @@ class KGModel:
         """
         write_pretrained(Path(folder), self.hyperbolic_scorer("a saved model"), self.graph, self.config, self.record)
 
+    def __repr__(self) -> str:
+        return f"KGModel({type(self.scorer).__name__}, {self.graph!r})"
+
     def tails(self, head: str, relation: str, top: int = 10, *, known: bool = True) -> list[Answer]:
         """What (head, relation, ?) may be; without ``known``, only what the training data does not say already."""
         return self._answer([(self.graph.entities.find(head), self.graph.relations.find(relation), None)], top, known)[

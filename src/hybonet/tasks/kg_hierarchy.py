@@ -14,13 +14,14 @@ from torch import Tensor
 
 from hybonet.data import Hierarchy
 from hybonet.data.triples import TripleData
-from hybonet.metrics.ranking import relation_categories
 from hybonet.tasks.kg_answers import KGModel
 
 #: Parents tried in turn for an entity whose better ones would close a circle.
 _CANDIDATES = 10
 #: From this probability on, an entity without a parent in the training data gets the one that the model names.
 _SURE = 0.1
+#: A relation makes a hierarchy if its parents have so many times more children than its children have parents.
+_CHILDREN = 1.5
 #: Trees with a smaller share of all nodes are left out: a picture of hundreds of stumps shows nothing.
 _SMALLEST_TREE = 0.05
 
@@ -40,17 +41,35 @@ class PredictedHierarchy:
 
 
 def hierarchical_relations(graph: TripleData) -> list[str]:
-    """The relation that makes the largest hierarchy: many heads to a tail, few tails to a head. Empty if none does.
+    """The relation that makes the largest hierarchy from child to parent, or none.
+
+    It must have no circles, levels enough for a grandparent, and clearly more children to a parent than parents to a
+    child. Of several, the one that joins most children wins, each counted by how few parents it has.
 
     Example:
-        >>> family = [(child, "is a", "canine") for child in ("dog", "wolf", "fox")]
+        >>> family = [("dog", "is a", "canine"), ("wolf", "is a", "canine"), ("canine", "is a", "beast")]
         >>> hierarchical_relations(TripleData.from_labels([*family, ("dog", "fears", "wolf")]))
         ['is a']
     """
-    categories = relation_categories(graph.train, graph.num_relations)
-    counts = torch.bincount(graph.train[:, 1], minlength=graph.num_relations).tolist()
-    candidates = [(counts[r], r) for r, category in enumerate(categories) if category == "N-1" and counts[r] >= 3]
-    return [graph.relations[max(candidates)[1]]] if candidates else []
+    best: tuple[float, list[str]] = (0.0, [])
+    for relation, label in enumerate(graph.relations):
+        edges = graph.train[graph.train[:, 1] == relation][:, [0, 2]].unique(dim=0)
+        if not len(edges):
+            continue
+        children, parents = (len(edges[:, side].unique()) for side in (0, 1))
+        parents_of_a_child, children_of_a_parent = len(edges) / children, len(edges) / parents
+        value = children / parents_of_a_child
+        if value > best[0] and children_of_a_parent >= _CHILDREN * parents_of_a_child and _has_levels(edges):
+            best = (value, [label])
+    return best[1]
+
+
+def _has_levels(edges: Tensor) -> bool:
+    try:
+        hierarchy = Hierarchy.from_edges((str(child), str(parent)) for child, parent in edges.tolist())
+    except ValueError:  # a circle
+        return False
+    return int(hierarchy.depths.max()) >= 2
 
 
 @torch.no_grad()
