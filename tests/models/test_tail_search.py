@@ -10,9 +10,10 @@ from hybonet.models import TailSearch, TripleScorer, tail_search
 
 def make_scorer(entities, *, dtype=torch.float64, manifold=None):
     torch.manual_seed(entities)
-    scorer = TripleScorer(entities, 3, 6, manifold=manifold, dtype=dtype).eval()
+    scorer = TripleScorer(entities, 3, 6, loop_bias=True, manifold=manifold, dtype=dtype).eval()
     for bias in (scorer.head_bias, scorer.tail_bias, scorer.relation_bias):
         torch.nn.init.normal_(bias)
+    torch.nn.init.normal_(scorer.loop_bias, std=3.0)
     return scorer
 
 

@@ -108,6 +108,26 @@ def _plain(task, model, batch):
         return task.loss(model, batch).item()
 
 
+def test_relations_without_loops_learn_so(tmp_path):
+    """A symmetric relation maps an entity close to itself; the loop bias takes it out of the answers."""
+    pairs = [(f"a{i}", f"b{i}") for i in range(20)]
+    data = TripleData.from_labels(
+        [(x, "twin", y) for a, b in pairs for x, y in ((a, b), (b, a))], valid=[("a0", "twin", "b0")]
+    )
+    firsts = []
+    for name, loops in (("with", True), ("without", False)):
+        settings = KnowledgeGraphSettings(dim=8, epochs=30, batch_size=20, lr=0.05, loop_bias=loops, validate_every=30)
+        (tmp_path / name).mkdir()
+        model = Trainer(KnowledgeGraphTask(settings, data), tmp_path / name).fit().model
+        with torch.no_grad():
+            every = torch.arange(data.num_entities)
+            scores = model(every, torch.zeros_like(every))
+        firsts.append((scores.argmax(1) == every).float().mean().item())
+        if loops:
+            assert (model.loop_bias < -1).all()
+    assert firsts[0] <= firsts[1]
+
+
 def test_bernoulli_weights_favour_the_reading_with_few_answers():
     data = graph_of([(f"child{i}", "is a", "parent") for i in range(4)])
     task = KnowledgeGraphTask(KnowledgeGraphSettings(dim=4, bernoulli=True), data)

@@ -34,6 +34,21 @@ class FaissTailSearch:
         self, heads: Tensor, relations: Tensor, top: int = 10, leave_out: tuple[Tensor, Tensor] | None = None
     ) -> BestTails:
         """As :meth:`hybonet.models.TailSearch.best`, without ``log_total``."""
+        if self.scorer.loop_bias is None:
+            return self._best(heads, relations, top, leave_out)
+        # The index knows no loops: find one answer more, and let the entity asked about enter with its own score.
+        rows, entities = leave_out or (heads[:0], heads[:0])
+        hidden = torch.zeros_like(heads, dtype=torch.bool)
+        hidden[rows[entities == heads[rows]]] = True
+        plain = self._best(heads, relations, top + 1, leave_out)
+        scores = plain.scores.masked_fill(plain.entities == heads[:, None], -torch.inf)
+        loop = self.scorer(heads, relations, heads).masked_fill(hidden, -torch.inf)
+        scores = torch.cat((scores, loop.to(scores)[:, None]), dim=1)
+        best = scores.topk(min(top, self.scorer.num_entities))
+        found = torch.cat((plain.entities, heads[:, None]), dim=1)
+        return BestTails(found.gather(1, best.indices), best.values, None)
+
+    def _best(self, heads: Tensor, relations: Tensor, top: int, leave_out: tuple[Tensor, Tensor] | None) -> BestTails:
         count = self.scorer.num_entities
         top = min(top, count)
         rows, entities = leave_out or (heads[:0], heads[:0])

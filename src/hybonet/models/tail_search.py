@@ -90,15 +90,23 @@ class TailSearch:
             chosen = slice(start, start + _QUESTIONS)
             here = (rows >= start) & (rows < start + _QUESTIONS)
             query, offset = self.scorer.queries(heads[chosen], relations[chosen])
-            found, scores, log_total = self._search(query, top, rows[here] - start, entities[here])
+            loops = self._loops(heads[chosen], relations[chosen])
+            found, scores, log_total = self._search(query, top, rows[here] - start, entities[here], loops)
             parts.append((found, scores + offset[:, None], log_total + offset))
         if not parts:
             nothing = heads.new_zeros(0, top)
             return BestTails(nothing, nothing.to(self._bias.dtype), self._bias.new_zeros(0))
         return BestTails(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
-    def _search(self, query: Tensor, top: int, rows: Tensor, entities: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        maxima, log_total = self._scan(query, rows, entities)
+    def _loops(self, heads: Tensor, relations: Tensor) -> tuple[Tensor, Tensor]:
+        """The entities asked about, and what their scores have on top."""
+        bias = self.scorer.loop_bias
+        return heads, self._bias.new_zeros(len(heads)) if bias is None else bias[relations]
+
+    def _search(
+        self, query: Tensor, top: int, rows: Tensor, entities: Tensor, loops: tuple[Tensor, Tensor]
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        maxima, log_total = self._scan(query, rows, entities, loops)
         blocks = maxima.topk(min(top, maxima.shape[1])).indices
         candidates = (blocks[..., None] * _BLOCK + torch.arange(_BLOCK, device=query.device)).flatten(1)
         pair = len(self._bias) * torch.arange(len(query), device=query.device)  # plus the entity: one number a pair
@@ -107,10 +115,13 @@ class TailSearch:
         for part in torch.arange(len(query)).split(max(1, _CANDIDATES // (top * _BLOCK))):
             inner = torch.bmm(self._points[candidates[part]], query[part].unsqueeze(-1)).squeeze(-1)
             scores[part] = inner + self._bias[candidates[part]]
+        scores += torch.where(candidates == loops[0][:, None], loops[1][:, None], 0.0)
         best = scores.masked_fill_(left_out, -torch.inf).topk(top)
         return candidates.gather(1, best.indices), best.values, log_total
 
-    def _scan(self, query: Tensor, rows: Tensor, entities: Tensor) -> tuple[Tensor, Tensor]:
+    def _scan(
+        self, query: Tensor, rows: Tensor, entities: Tensor, loops: tuple[Tensor, Tensor]
+    ) -> tuple[Tensor, Tensor]:
         """The best score of every block, without those left out, and the log of the sum of exp of all scores."""
         step = max(_BLOCK, _SCORES // len(query) // _BLOCK * _BLOCK)
         starts = torch.arange(0, len(self._bias), step)
@@ -122,6 +133,8 @@ class TailSearch:
         for number, start in enumerate(starts.tolist()):
             points, bias = self._points[start : start + step], self._bias[start : start + step]
             scores = torch.addmm(bias, query, points.T)
+            asked = ((loops[0] >= start) & (loops[0] < start + step)).nonzero().flatten()
+            scores[asked, loops[0][asked] - start] += loops[1][asked]
             blocks = scores.unflatten(1, (-1, _BLOCK)).amax(-1)
             peak = blocks.amax(1, keepdim=True)
             hidden = slice(first[number], first[number + 1])

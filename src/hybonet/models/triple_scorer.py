@@ -30,6 +30,9 @@ class TripleScorer(LorentzModule, TripleModel):
         dropout: on the head's coordinates.
         transform: ``"lorentz"`` for the paper's maps; ``"tangent"`` for the conventional detour through the tangent
             space at the origin, log–linear–exp, to compare with.
+        loop_bias: a number for each relation, added to the score of an entity standing in it to itself: a relation
+            that has no loops in the data learns so. Without it a relation whose map is close to the identity, such as a
+            symmetric one, always finds the entity asked about the best answer.
 
     Shapes: ``heads (B,)``, ``relations (B,)``, ``tails (B,)`` or ``(B, N)`` ``->`` scores shaped as ``tails``;
     with ``pool (P,)`` instead, of the same candidates for all questions, ``(B, P)``; with neither, of all entities,
@@ -53,6 +56,7 @@ class TripleScorer(LorentzModule, TripleModel):
         margin: float = 8.0,
         dropout: float = 0.0,
         transform: Literal["lorentz", "tangent"] = "lorentz",
+        loop_bias: bool = False,
         manifold: Lorentz | None = None,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
@@ -67,6 +71,7 @@ class TripleScorer(LorentzModule, TripleModel):
         self.relation_bias = nn.Parameter(torch.empty(both, dim, **options))
         self.head_bias = nn.Parameter(torch.empty(num_entities, **options))
         self.tail_bias = nn.Parameter(torch.empty(num_entities, **options))
+        self.loop_bias = nn.Parameter(torch.empty(both, **options)) if loop_bias else None
         self.reset_parameters()
 
     def config(self) -> dict[str, Any]:
@@ -92,6 +97,7 @@ class TripleScorer(LorentzModule, TripleModel):
             "margin": self.margin,
             "dropout": self.dropout,
             "transform": self.transform,
+            "loop_bias": self.loop_bias is not None,
             "K": self.manifold.curvature,
             "learn_curvature": self.manifold.learnable,
             "dtype": str(self.tail_bias.dtype).removeprefix("torch."),
@@ -109,8 +115,9 @@ class TripleScorer(LorentzModule, TripleModel):
         self.entities.reset_parameters()
         bound = 1.0 / math.sqrt(self.dim)
         nn.init.uniform_(self.relation_weight, -bound, bound)
-        for bias in (self.relation_bias, self.head_bias, self.tail_bias):
-            nn.init.zeros_(bias)
+        for bias in (self.relation_bias, self.head_bias, self.tail_bias, self.loop_bias):
+            if bias is not None:
+                nn.init.zeros_(bias)
 
     def points(self, entities: Tensor | None = None) -> Tensor:
         """Points of entities, ``(…,) -> (…, dim)``; of all of them by default."""
@@ -138,7 +145,8 @@ class TripleScorer(LorentzModule, TripleModel):
     def queries(self, heads: Tensor, relations: Tensor) -> tuple[Tensor, Tensor]:
         r"""Vectors q ``(B, dim)`` and numbers c ``(B,)`` with :math:`s(h, r, t) = q \cdot e_t + b_t + c`.
 
-        A plain inner product with the tail's ambient coordinates: what searches among many tails need.
+        A plain inner product with the tail's ambient coordinates: what searches among many tails need. Loops, t = h,
+        have ``loop_bias`` on top.
         """
         return self.question(heads, relations), self.head_bias[heads] + (self.margin - 2.0 / self.manifold.K)
 
@@ -152,13 +160,27 @@ class TripleScorer(LorentzModule, TripleModel):
         self, heads: Tensor, relations: Tensor, tails: Tensor | None = None, *, pool: Tensor | None = None
     ) -> Tensor:
         if tails is not None:
-            return super().forward(heads, relations, tails, pool=pool)
+            return self._with_loops(super().forward(heads, relations, tails, pool=pool), heads, relations, tails, pool)
         # The large matrix of scores is written once: the product adds the biases of tails, and those of heads enter it
         # as one more coordinate that is 1 for every tail.
         question, offset = self.queries(heads, relations)
         points, of_tails = self.points(pool), self.bias(heads, pool)[1]
         question = torch.cat((question, offset[:, None]), dim=-1)
-        return torch.addmm(of_tails, question, nn.functional.pad(points, (0, 1), value=1.0).T)
+        scores = torch.addmm(of_tails, question, nn.functional.pad(points, (0, 1), value=1.0).T)
+        return self._with_loops(scores, heads, relations, None, pool)
+
+    def _with_loops(
+        self, scores: Tensor, heads: Tensor, relations: Tensor, tails: Tensor | None, pool: Tensor | None
+    ) -> Tensor:
+        if self.loop_bias is None:
+            return scores
+        extra = self.loop_bias[relations]
+        if tails is None and pool is None:
+            return scores.scatter_add(1, heads[:, None], extra[:, None])
+        if tails is not None and tails.dim() == 1:
+            return scores + torch.where(tails == heads, extra, 0.0)
+        parts = ([tails] if tails is not None else []) + ([pool.expand(len(heads), -1)] if pool is not None else [])
+        return scores + torch.where(torch.cat(parts, dim=1) == heads[:, None], extra[:, None], 0.0)
 
     def extra_repr(self) -> str:
         return f"{self.num_entities} entities, {self.num_relations} relations, dim={self.dim}, scale={self.scale}"

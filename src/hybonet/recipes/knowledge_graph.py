@@ -28,6 +28,7 @@ def paper(**changes: Any) -> KnowledgeGraphSettings:
         "candidates": "own",
         "negatives": 50,
         "optimizer": "riemannian",
+        "loop_bias": False,
         "margin": 8.0,
         "max_norm": 1.5,
         "scale": 2.5,

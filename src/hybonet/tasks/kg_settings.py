@@ -79,6 +79,9 @@ class KnowledgeGraphSettings(LoopSettings):
     )
     dropout: float = Field(0.0, ge=0, lt=1, description="share of a head's coordinates set to 0 at random in training")
     K: float = Field(-1.0, lt=0, description="curvature of the space, below 0")
+    loop_bias: bool = Field(
+        True, description="hybonet: let each relation learn whether an entity may stand in it to itself"
+    )
     learn_curvature: bool = Field(False, description="train the curvature too, from K on")
 
     @model_validator(mode="after")

@@ -70,6 +70,7 @@ class KnowledgeGraphTask:
             scale=s.scale,
             margin=s.margin,
             dropout=s.dropout,
+            loop_bias=s.loop_bias,
             transform="tangent" if s.model == "hybonet-tangent" else "lorentz",
             manifold=Lorentz(s.K, learnable=s.learn_curvature),
         )
