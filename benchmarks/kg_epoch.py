@@ -4,8 +4,8 @@
 
 An epoch is timed on some of its batches and scaled up. Its lower bound is the memory traffic that no implementation
 with a dense optimiser avoids: rows of candidates read once, their gradients read and written once, and for every
-entity coordinate the parameter, two moments and the gradient read and all but the gradient written. An evaluation's
-lower bound is its matrix products at the speed of one large GEMM.
+number of the entities and the relations' maps the parameter, two moments and the gradient read and all but the gradient
+written. An evaluation's lower bound is its matrix products at the speed of one large GEMM.
 """
 
 from __future__ import annotations
@@ -55,9 +55,10 @@ def gemm_speed() -> float:
     return 2 * 2048**3 / seconds_of(lambda: a @ b, 10, warmup=3)
 
 
-def step_bytes(entities: int, dim: int, batch: int, negatives: int) -> int:
+def step_bytes(entities: int, relations: int, dim: int, batch: int, negatives: int) -> int:
     rows = batch * (negatives + 2)
-    return FLOAT * dim * (3 * rows + 7 * entities)
+    numbers = dim * entities + 2 * relations * dim * dim  # reciprocal relations have maps of their own
+    return FLOAT * (3 * rows * dim + 7 * numbers)
 
 
 def measure(name: str, batches: int) -> dict[str, Any]:
@@ -80,7 +81,8 @@ def measure(name: str, batches: int) -> dict[str, Any]:
     per_step = seconds_of(lambda: step(next(source)), batches, warmup=3)
     model.eval()
     per_evaluation = seconds_of(lambda: rank_split(model, task.data, "test"), 1)
-    traffic = step_bytes(task.data.num_entities, settings.dim, settings.batch_size, settings.negatives)
+    counts = task.data.num_entities, task.data.num_relations
+    traffic = step_bytes(*counts, settings.dim, settings.batch_size, settings.negatives)
     products = 2 * 2 * len(task.data.test) * task.data.num_entities * settings.dim
     return {
         "recipe": name,

@@ -33,8 +33,10 @@ class Experiment:
 
 
 EXPERIMENTS = {
-    "umls": Experiment("UMLS", seeds=5, about="a minute in all"),
-    "nations": Experiment("Nations", seeds=5, about="seconds"),
+    "umls": Experiment("UMLS", seeds=5, about="two minutes in all"),
+    "nations": Experiment("Nations", seeds=5, about="a minute"),
+    "umls-without-loop-bias": Experiment("UMLS", seeds=5, changes=("loop_bias=false",), about="two minutes in all"),
+    "nations-without-loop-bias": Experiment("Nations", seeds=5, changes=("loop_bias=false",), about="a minute"),
     "wordnet": Experiment("wordnet", seeds=3, about="the graph inside the package; five minutes in all"),
 }
 
