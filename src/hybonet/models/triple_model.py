@@ -56,11 +56,23 @@ class TripleModel(nn.Module, ABC):
         return scores[:, 0] if single and pool is None else scores
 
 
-class BiasedTripleModel(TripleModel):
-    """A model with a number for every entity as head and as tail: how often it is the answer at all."""
+class VectorModel(TripleModel):
+    """A model whose entities are plain vectors, and candidates what they are."""
 
-    def __init__(self, num_entities: int) -> None:
+    def __init__(self, num_entities: int, num_relations: int, dim: int) -> None:
         super().__init__()
+        self.num_entities, self.num_relations = num_entities, num_relations
+        self.entities = nn.Embedding(num_entities, dim)
+
+    def points(self, entities: Tensor | None = None) -> Tensor:
+        return self.entities.weight if entities is None else self.entities(entities)
+
+
+class BiasedVectorModel(VectorModel):
+    """With a number for every entity as head and as tail: how often it is the answer at all."""
+
+    def __init__(self, num_entities: int, num_relations: int, dim: int) -> None:
+        super().__init__(num_entities, num_relations, dim)
         self.head_bias = nn.Parameter(torch.zeros(num_entities))
         self.tail_bias = nn.Parameter(torch.zeros(num_entities))
 

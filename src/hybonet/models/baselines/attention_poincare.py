@@ -7,18 +7,16 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.models.baselines.poincare_pairs import INSIDE, from_chord, from_tangent, into_ball, mobius_add
-from hybonet.models.triple_model import BiasedTripleModel, inner, squared_norms
+from hybonet.models.triple_model import BiasedVectorModel, inner, squared_norms
 
 
-class _RelationBall(BiasedTripleModel):
-    """Entities by tangent vectors, taken into the ball of the relation at hand; a shift in it for each relation."""
+class _RelationBall(BiasedVectorModel):
+    """Entities by tangent vectors, whose points depend on the ball of the relation at hand, and a shift in each ball."""
 
     def __init__(self, num_entities: int, num_relations: int, dim: int, dropout: float) -> None:
-        super().__init__(num_entities)
         if dim % 2:
             raise ValueError(f"expected an even dim, two numbers for each rotation, got {dim}; use {dim + 1}")
-        self.num_entities, self.num_relations = num_entities, num_relations
-        self.entities = nn.Embedding(num_entities, dim)
+        super().__init__(num_entities, num_relations, dim)
         self.shift = nn.Embedding(2 * num_relations, dim)
         self.angles = nn.Embedding(2 * num_relations, dim // 2)
         self.curvature = nn.Parameter(torch.zeros(2 * num_relations, 1))
@@ -30,10 +28,6 @@ class _RelationBall(BiasedTripleModel):
     def c(self, relations: Tensor) -> Tensor:
         """Minus the curvature of each question's ball, ``(B, 1)``; 1 at the start."""
         return F.softplus(self.curvature[relations]) / F.softplus(torch.zeros(()))
-
-    def points(self, entities: Tensor | None = None) -> Tensor:
-        """Tangent vectors: the point depends on the relation's ball."""
-        return self.entities.weight if entities is None else self.entities(entities)
 
     def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
         # A candidate's point in a question's ball is its vector, rescaled: its inner products are, too.

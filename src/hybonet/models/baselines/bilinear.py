@@ -5,23 +5,18 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from hybonet.models.triple_model import TripleModel, inner
+from hybonet.models.triple_model import VectorModel, inner
 
 
-class _Bilinear(TripleModel):
+class _Bilinear(VectorModel):
     """Entities and relations as plain vectors, scores as inner products with a question."""
 
     def __init__(self, num_entities: int, num_relations: int, dim: int, relation_dim: int, dropout: float) -> None:
-        super().__init__()
-        self.num_entities, self.num_relations = num_entities, num_relations
-        self.entities = nn.Embedding(num_entities, dim)
+        super().__init__(num_entities, num_relations, dim)
         self.relations = nn.Embedding(2 * num_relations, relation_dim)
         self.dropout = nn.Dropout(dropout)
         for table in (self.entities, self.relations):
             nn.init.normal_(table.weight, std=dim**-0.5)
-
-    def points(self, entities: Tensor | None = None) -> Tensor:
-        return self.entities.weight if entities is None else self.entities(entities)
 
     def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
         return inner(question, candidates)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from hybonet.models.triple_model import BiasedTripleModel, inner
+from hybonet.models.triple_model import BiasedVectorModel, inner
 
 
-class ConvE(BiasedTripleModel):
+class ConvE(BiasedVectorModel):
     """Dettmers et al. (2018): a 3×3 convolution over the stacked vectors of head and relation.
 
     Args:
@@ -34,15 +34,13 @@ class ConvE(BiasedTripleModel):
         channels: int = 32,
         dropout: float = 0.2,
     ) -> None:
-        super().__init__(num_entities)
-        self.num_entities, self.num_relations = num_entities, num_relations
+        super().__init__(num_entities, num_relations, dim)
         self.width = width or max(2**i for i in range(12) if dim % 2**i == 0 and 4**i <= 2 * dim)
         height = 2 * dim // self.width
         if dim % self.width or height < 3 or self.width < 3:
             raise ValueError(
                 f"expected dim {dim} to make an image of at least 3 by 3, got width {self.width}; use a dim such as 32"
             )
-        self.entities = nn.Embedding(num_entities, dim)
         self.relations = nn.Embedding(2 * num_relations, dim)
         for table in (self.entities, self.relations):
             nn.init.xavier_normal_(table.weight)
@@ -59,9 +57,6 @@ class ConvE(BiasedTripleModel):
             nn.BatchNorm1d(dim),
             nn.ReLU(),
         )
-
-    def points(self, entities: Tensor | None = None) -> Tensor:
-        return self.entities.weight if entities is None else self.entities(entities)
 
     def question(self, heads: Tensor, relations: Tensor) -> Tensor:
         halves = [

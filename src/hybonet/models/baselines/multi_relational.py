@@ -6,16 +6,14 @@ import torch
 from torch import Tensor, nn
 
 from hybonet.models.baselines.poincare_pairs import from_chord, from_tangent, into_ball, to_tangent
-from hybonet.models.triple_model import BiasedTripleModel, inner, squared_distance, squared_norms
+from hybonet.models.triple_model import BiasedVectorModel, inner, squared_distance, squared_norms
 
 
-class _MultiRelational(BiasedTripleModel):
+class _MultiRelational(BiasedVectorModel):
     """Entities and, for each relation, a diagonal stretch and a shift."""
 
     def __init__(self, num_entities: int, num_relations: int, dim: int, dropout: float) -> None:
-        super().__init__(num_entities)
-        self.num_entities, self.num_relations = num_entities, num_relations
-        self.entities = nn.Embedding(num_entities, dim)
+        super().__init__(num_entities, num_relations, dim)
         self.stretch = nn.Embedding(2 * num_relations, dim)
         self.shift = nn.Embedding(2 * num_relations, dim)
         self.dropout = nn.Dropout(dropout)
@@ -35,9 +33,6 @@ class MuRE(_MultiRelational):
 
     def __init__(self, num_entities: int, num_relations: int, dim: int, *, dropout: float = 0.0) -> None:
         super().__init__(num_entities, num_relations, dim, dropout)
-
-    def points(self, entities: Tensor | None = None) -> Tensor:
-        return self.entities.weight if entities is None else self.entities(entities)
 
     def question(self, heads: Tensor, relations: Tensor) -> Tensor:
         return self.dropout(self.entities(heads)) * self.stretch(relations) - self.shift(relations)
@@ -64,8 +59,7 @@ class MuRP(_MultiRelational):
         self.register_buffer("c", torch.tensor(1.0), persistent=False)
 
     def points(self, entities: Tensor | None = None) -> Tensor:
-        chosen = self.entities.weight if entities is None else self.entities(entities)
-        return from_tangent(chosen, self.c)
+        return from_tangent(super().points(entities), self.c)
 
     def question(self, heads: Tensor, relations: Tensor) -> Tensor:
         head = to_tangent(from_tangent(self.entities(heads), self.c), self.c)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from hybonet.models.triple_model import TripleModel
+from hybonet.models.triple_model import VectorModel
 
 #: Entries of the difference between questions and candidates held at once when no matrix product gives the distance.
 _AT_ONCE = 1 << 24
 
 
-class TransE(TripleModel):
+class TransE(VectorModel):
     r"""Bordes et al. (2013): :math:`s = \gamma - \lVert h + r - t \rVert_1`.
 
     Args:
@@ -37,17 +37,12 @@ class TransE(TripleModel):
         norm: int = 1,
         dropout: float = 0.0,
     ) -> None:
-        super().__init__()
-        self.num_entities, self.num_relations = num_entities, num_relations
+        super().__init__(num_entities, num_relations, dim)
         self.margin, self.norm = margin, norm
-        self.entities = nn.Embedding(num_entities, dim)
         self.relations = nn.Embedding(2 * num_relations, dim)
         self.dropout = nn.Dropout(dropout)
         for table in (self.entities, self.relations):
             nn.init.xavier_uniform_(table.weight)
-
-    def points(self, entities: Tensor | None = None) -> Tensor:
-        return self.entities.weight if entities is None else self.entities(entities)
 
     def question(self, heads: Tensor, relations: Tensor) -> Tensor:
         return self.dropout(self.entities(heads) + self.relations(relations))
@@ -58,7 +53,7 @@ class TransE(TripleModel):
         return self.margin - (question[:, None] - candidates).norm(p=self.norm, dim=-1)
 
 
-class RotatE(TripleModel):
+class RotatE(VectorModel):
     r"""Sun et al. (2019): :math:`s = \gamma - \lVert h \circ e^{i\theta_r} - t \rVert`, the sum of complex moduli.
 
     Args:
@@ -76,19 +71,14 @@ class RotatE(TripleModel):
     def __init__(
         self, num_entities: int, num_relations: int, dim: int, *, margin: float = 9.0, dropout: float = 0.0
     ) -> None:
-        super().__init__()
         if dim % 2:
             raise ValueError(f"expected an even dim, two numbers for each complex one, got {dim}; use {dim + 1}")
-        self.num_entities, self.num_relations = num_entities, num_relations
+        super().__init__(num_entities, num_relations, dim)  # all real parts, then all imaginary ones
         self.margin = margin
-        self.entities = nn.Embedding(num_entities, dim)  # all real parts, then all imaginary ones
         self.angles = nn.Embedding(2 * num_relations, dim // 2)
         self.dropout = nn.Dropout(dropout)
         nn.init.xavier_uniform_(self.entities.weight)
         nn.init.uniform_(self.angles.weight, -torch.pi, torch.pi)
-
-    def points(self, entities: Tensor | None = None) -> Tensor:
-        return self.entities.weight if entities is None else self.entities(entities)
 
     def question(self, heads: Tensor, relations: Tensor) -> Tensor:
         real, imaginary = self.entities(heads).chunk(2, dim=-1)
