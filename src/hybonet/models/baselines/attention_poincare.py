@@ -11,7 +11,7 @@ from hybonet.models.triple_model import BiasedVectorModel, inner, squared_norms
 
 
 class _RelationBall(BiasedVectorModel):
-    """Entities by tangent vectors, whose points depend on the ball of the relation at hand, and a shift in each ball."""
+    """Entities by tangent vectors, whose points depend on the relation's ball, and a shift in each ball."""
 
     def __init__(self, num_entities: int, num_relations: int, dim: int, dropout: float) -> None:
         if dim % 2:
