@@ -63,7 +63,7 @@ def recipes_timed() -> str:
     return f"""
 ## One epoch and one evaluation with the paper's recipes
 
-On {record["machine"]}, {record["threads"]} threads: memory bandwidth {record["bytes_a_second"] / 1e9:.1f} GB/s, GEMM
+On an {record["processor"]}, {record["threads"]} threads: memory bandwidth {record["bytes_a_second"] / 1e9:.1f} GB/s, GEMM
 {record["gemm_flops"] / 1e9:.0f} GFLOP/s, both measured in the same run. The limit of a step is the time its least memory traffic takes; the limit
 of an evaluation of the test triples is its matrix products at full GEMM speed ([how](../../benchmarks/kg_epoch.py)). Again with
 `python -m benchmarks.kg_epoch`.
