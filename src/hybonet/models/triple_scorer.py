@@ -151,23 +151,32 @@ class TripleScorer(LorentzModule, TripleModel):
         return self.question(heads, relations), self.head_bias[heads] + (self.margin - 2.0 / self.manifold.K)
 
     def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
-        return inner(question, candidates) + (self.margin - 2.0 / self.manifold.K)
-
-    def bias(self, heads: Tensor, tails: Tensor | None) -> tuple[Tensor, Tensor]:
-        return self.head_bias[heads], self.tail_bias if tails is None else self.tail_bias[tails]
+        return inner(question, candidates)
 
     def forward(
         self, heads: Tensor, relations: Tensor, tails: Tensor | None = None, *, pool: Tensor | None = None
     ) -> Tensor:
-        if tails is not None:
-            return self._with_loops(super().forward(heads, relations, tails, pool=pool), heads, relations, tails, pool)
-        # The large matrix of scores is written once: the product adds the biases of tails, and those of heads enter it
-        # as one more coordinate that is 1 for every tail.
+        # Biases ride along as coordinates, [q, 1, b_h + δ'] · [t, b_t, 1]: scores are written once, by one product, and
+        # a candidate's bias is gathered with its point.
         question, offset = self.queries(heads, relations)
-        points, of_tails = self.points(pool), self.bias(heads, pool)[1]
-        question = torch.cat((question, offset[:, None]), dim=-1)
-        scores = torch.addmm(of_tails, question, nn.functional.pad(points, (0, 1), value=1.0).T)
-        return self._with_loops(scores, heads, relations, None, pool)
+        question = torch.cat((question, torch.ones_like(offset)[:, None], offset[:, None]), dim=-1)
+        single = tails is not None and tails.dim() == 1
+        own = tails[:, None] if tails is not None and single else tails
+        asked = [own, pool] if own is not None and pool is not None else [pool if own is None else own]
+        parts = [self.match(question, relations, self._with_biases(chosen)) for chosen in asked]
+        scores = torch.cat(parts, dim=1) if len(parts) > 1 else parts[0]
+        scores = self._with_loops(scores, heads, relations, own, pool)
+        return scores[:, 0] if single and pool is None else scores
+
+    def _with_biases(self, entities: Tensor | None) -> Tensor:
+        """Candidates' coordinates, bias and 1, ``(…,) -> (…, dim + 2)``."""
+        if (
+            entities is None or entities.numel() >= self.num_entities
+        ):  # the table is made once, and rows are read from it
+            table = nn.functional.pad(torch.cat((self.points(), self.tail_bias[:, None]), dim=-1), (0, 1), value=1.0)
+            return table if entities is None else nn.functional.embedding(entities, table)
+        bias = nn.functional.embedding(entities, self.tail_bias[:, None])
+        return nn.functional.pad(torch.cat((self.points(entities), bias), dim=-1), (0, 1), value=1.0)
 
     def _with_loops(
         self, scores: Tensor, heads: Tensor, relations: Tensor, tails: Tensor | None, pool: Tensor | None
@@ -177,8 +186,6 @@ class TripleScorer(LorentzModule, TripleModel):
         extra = self.loop_bias[relations]
         if tails is None and pool is None:
             return scores.scatter_add(1, heads[:, None], extra[:, None])
-        if tails is not None and tails.dim() == 1:
-            return scores + torch.where(tails == heads, extra, 0.0)
         parts = ([tails] if tails is not None else []) + ([pool.expand(len(heads), -1)] if pool is not None else [])
         return scores + torch.where(torch.cat(parts, dim=1) == heads[:, None], extra[:, None], 0.0)
 
