@@ -40,7 +40,7 @@ def test_from_edges_to_picture(tmp_path: Path, edges: Path) -> None:
     out = tmp_path / "run"
     code, text, _ = train("--data", edges, "--out", out, "--set", "epochs=60", "--set", "seed=3")
     assert code == 0
-    assert {path.name for path in out.iterdir()} == FILES | {"disk.png"}
+    assert {path.name for path in out.iterdir()} == FILES | {"disk.png", "disk.html", "curves.png"}
     record = json.loads((out / "record.json").read_text())
     assert record["settings"]["epochs"] == 60
     assert record["seed"] == 3

@@ -18,8 +18,8 @@ import hybonet.__main__
 
 # Imported before anything is replaced in them: a module first imported meanwhile would keep the replacement.
 import hybonet.recipes
+import hybonet.tasks.hierarchy_pictures
 import hybonet.tasks.kg_answers
-import hybonet.tasks.run_picture
 from hybonet.cli import app
 from hybonet.training.processes import Processes
 from tests.cli.staging import make_template, run

@@ -106,13 +106,17 @@ class Browser:
         """Load a page and wait until its picture rests."""
         self.messages.clear()
         self.requests.clear()
-        width, height = size
-        self._call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.resize(size)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self._call("Emulation.setEmulatedMedia", features=[scheme])
         self._call("Page.navigate", url="about:blank")  # a new fragment alone would not load the page again
         self._call("Page.navigate", url=page.as_uri() + fragment)
         self.rest()
+
+    def resize(self, size: tuple[int, int], ratio: int = 1) -> None:
+        """Give the window another size, and so many dots of the screen to a pixel of the page."""
+        wide, high = size
+        self._call("Emulation.setDeviceMetricsOverride", width=wide, height=high, deviceScaleFactor=ratio, mobile=False)
 
     def ask(self, expression: str) -> Any:
         """The value of a JavaScript expression in the page."""

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -246,6 +247,62 @@ def test_the_page_fits_a_narrow_dark_screen(browser: Browser, page: Path) -> Non
         assert box["bottom"] <= 800
     red, *_ = browser.ask("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
     assert red < 64
+
+
+#: What each layer of the picture measures: bitmap and box of both canvases, and the disk.
+LAYERS = """(() => {
+  const stage = document.getElementById("stage"), size = [stage.clientWidth, stage.clientHeight];
+  const canvases = ["ground", "ink"].map((id) => {
+    const canvas = document.getElementById(id), box = canvas.getBoundingClientRect();
+    const { a, d, e, f } = canvas.getContext("2d").getTransform();
+    return { bitmap: [canvas.width, canvas.height], box: [box.width, box.height], transform: [a, d, e, f] };
+  });
+  const disk = document.getElementById("disk").getBoundingClientRect(), whole = stage.getBoundingClientRect();
+  const middle = [disk.x + disk.width / 2 - whole.x, disk.y + disk.height / 2 - whole.y];
+  return { size, canvases, middle, disk: [disk.width, disk.height] };
+})()"""
+
+
+def check_layers(layers: dict[str, Any], ratio: int = 1) -> None:
+    wide, high = layers["size"]
+    for canvas in layers["canvases"]:
+        assert canvas["bitmap"] == [ratio * wide, ratio * high]
+        assert canvas["box"] == [wide, high]
+        assert canvas["transform"] == [ratio, ratio, 0, 0]
+    assert layers["middle"] == pytest.approx([wide / 2, high / 2], abs=0.1)
+    assert layers["disk"] == pytest.approx([0.944 * min(wide, high)] * 2, abs=0.1)
+
+
+def test_no_frame_shows_layers_of_different_sizes(browser: Browser) -> None:
+    # An observer of our own is told in the same frame as the page's, after it and before anything is painted.
+    layers = browser.ask(
+        "new Promise((done) => { const stage = document.getElementById('stage'); let first = true;"
+        f"new ResizeObserver(() => {{ if (first) first = false; else done({LAYERS}); }}).observe(stage);"
+        "requestAnimationFrame(() => requestAnimationFrame(() => {"
+        "Object.assign(stage.style, { width: '500px', height: '300px' }); })); })"
+    )
+    assert layers["size"] == [500, 300]
+    check_layers(layers)
+
+
+def test_a_window_of_another_size_or_sharpness_is_followed(browser: Browser) -> None:
+    for size, ratio in (((900, 700), 1), ((950, 700), 2), ((500, 900), 2), ((1400, 900), 1)):
+        browser.resize(size, ratio)
+        browser.settle()
+        check_layers(browser.ask(LAYERS), ratio)
+        assert [hovered(browser, place(i)) for i in (1, 5, 6)] == [1, 5, 6]
+
+
+def test_a_few_very_deep_nodes_do_not_take_the_colours(browser: Browser, tmp_path: Path) -> None:
+    flat = torch.zeros(41, 2, dtype=torch.float64)
+    flat[:, 0] = torch.linspace(-0.9, 0.9, 41)
+    nodes = [DiskNode(f"n{i}", depth=20 if i == 40 else min(i, 3)) for i in range(41)]
+    edges = torch.tensor([[i, 0] for i in range(1, 41)])
+    write_disk_page(tmp_path / "disk.html", flat, nodes, edges, title="", note="")
+    browser.open(tmp_path / "disk.html")
+    assert browser.text("#colours").splitlines() == ["root", "depth 3 or more"]
+    assert browser.text("#edges") == ""  # one kind of edges needs no legend
+    browser.requests.clear()
 
 
 def test_cycles_and_several_parents_are_drawn(browser: Browser, tmp_path: Path) -> None:

@@ -1,11 +1,17 @@
 """`hybonet plot` on a run of a small tree."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 from typer.testing import CliRunner
 
 from hybonet.cli import app
+from hybonet.data.triples import TripleData
+from hybonet.tasks.kg_answers import KGModel
+from hybonet.tasks.kg_hierarchy import predicted_hierarchy
+from hybonet.tasks.kg_pictures import _extent, draw_run
 
 SETTINGS = ["--set", "dim=8", "--set", "epochs=30", "--set", "batch_size=32", "--threads", "1"]
 
@@ -36,3 +42,35 @@ def test_unknown_relations_are_refused_before_anything_is_drawn(run, tmp_path):
     assert done.exit_code == 2
     assert "did you mean 'is_a'" in done.output
     assert not (tmp_path / "none").exists()
+
+
+def drawn_texts(run: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str, str]:
+    """The title, the note of disk.png and that of disk.html."""
+    given = {}
+    monkeypatch.setattr("hybonet.tasks.kg_pictures.draw_tree", lambda *_, **named: given.update(named) or [])
+    draw_run(run, folder, hierarchy=["is_a"])
+    return given["title"], given["note"], given["page_note"]
+
+
+def test_each_picture_says_how_it_draws_new_edges(run, tmp_path, monkeypatch):
+    for count in (2, 0):
+
+        def some_new(model, relations, count=count):
+            tree = predicted_hierarchy(model, relations)
+            return replace(tree, new=torch.arange(len(tree.new)) < count, new_and_true=0)
+
+        monkeypatch.setattr("hybonet.tasks.kg_pictures.predicted_hierarchy", some_new)
+        title, note, page_note = drawn_texts(run, tmp_path, monkeypatch)
+        assert title.startswith("tree.tsv as the model sees it: ")
+        assert ("Red: 2 parents" in note, "Dashed: 2 parents" in page_note) == (count > 0, count > 0)
+        assert "Dashed" not in note
+        assert "Red" not in page_note
+
+
+def test_the_title_says_how_many_entities_are_drawn_and_why_not_all(run):
+    graph = KGModel.load(run).graph
+    assert _extent(graph, 60, ["is_a"]) == "all 60 entities"
+    assert _extent(graph, 40, ["is_a"]) == "40 of 60 entities (those that the relation joins; small trees left out)"
+    least = TripleData.from_labels([("a", "is_a", "b"), ("c", "near", "d")])
+    assert _extent(least, 2, ["is_a"]) == "2 of 4 entities (those that the relation joins)"
+    assert _extent(least, 3, ["is_a", "near"]).endswith("(those that the relations join; small trees left out)")

@@ -51,7 +51,7 @@ def train_hierarchy(
     tensorboard: TensorBoard = False,
     # Steps this small gain nothing from more threads, and with one the numbers do not depend on the machine's cores.
     threads: Annotated[int, typer.Option(min=1, help="Processor threads.")] = 1,
-    plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the Poincaré disk.")] = True,
+    plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the Poincaré disk and curves.")] = True,
 ) -> None:
     """Embed a hierarchy in hyperbolic space, measure how well distances give it back, and draw it.
 
@@ -105,13 +105,15 @@ def _show(out: Path, plot: bool) -> None:
     from rich.console import Console
 
     from hybonet.reporting.tables import metrics_table, neighbours_table
-    from hybonet.tasks.hierarchy_run import PICTURE, read_run
-    from hybonet.tasks.run_picture import draw_run
+    from hybonet.tasks.hierarchy_pictures import draw_run
+    from hybonet.tasks.hierarchy_run import read_run
 
     console, run = Console(), read_run(out)
+    drawn = list[Path]()
     if plot:
         with console.status("drawing"):
-            draw_run(out, out / PICTURE)
+            drawn = draw_run(out, out)
     console.print(metrics_table(run.record))
     console.print(neighbours_table(run.points, run.hierarchy, run.manifold))
-    console.print(f"{'Picture' if plot else 'Run'}: {out / PICTURE if plot else out}", soft_wrap=True, highlight=False)
+    for what, path in [("Picture", picture) for picture in drawn] or [("Run", out)]:
+        console.print(f"{what}: {path}", soft_wrap=True, highlight=False)

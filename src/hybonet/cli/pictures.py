@@ -17,6 +17,8 @@ _EXAMPLES = """
 `hybonet plot runs/wordnet --hierarchy hypernym --hierarchy instance_hypernym` takes two relations for the hierarchy.
 
 `hybonet plot runs/mine --output pictures` draws elsewhere.
+
+`hybonet plot runs/mammals` draws a run of `hybonet train hierarchy`.
 """
 
 
@@ -26,7 +28,7 @@ def plot(
     hierarchy: Annotated[
         list[str] | None,
         typer.Option(
-            help="Relation from child to parent to draw the hierarchy by. May be repeated.",
+            help="Relation of a knowledge graph, from child to parent, to draw the hierarchy by. May be repeated.",
             show_default="the largest relation with many heads to a tail",
         ),
     ] = None,
@@ -35,8 +37,22 @@ def plot(
     """Draw a run: the Poincaré disk (PNG, and an HTML page to search and move in), its points, curves and metrics."""
     with clean_errors():
         from hybonet.reporting.disk import require_matplotlib
-        from hybonet.tasks.kg_pictures import draw_run
 
         require_matplotlib()
-        for path in draw_run(run, output or run, hierarchy=hierarchy):
+        for path in _draw(run, output or run, hierarchy):
             typer.echo(str(path))
+
+
+def _draw(run: Path, folder: Path, hierarchy: list[str] | None) -> list[Path]:
+    from hybonet.tasks import hierarchy_pictures, kg_pictures
+    from hybonet.tasks.hierarchy_embedding import HierarchyTask
+    from hybonet.tasks.run_folder import CONFIG, read_json
+
+    if read_json(run, CONFIG).get("task") != HierarchyTask.name:
+        return kg_pictures.draw_run(run, folder, hierarchy=hierarchy)
+    if hierarchy:
+        raise ValueError(
+            f"expected no --hierarchy for a run of hybonet train hierarchy, got {hierarchy[0]!r}: it has no relations "
+            "to choose from; leave it out"
+        )
+    return hierarchy_pictures.draw_run(run, folder)

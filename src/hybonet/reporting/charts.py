@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import Tensor
 
 from hybonet.reporting.disk import require_matplotlib
@@ -20,26 +21,40 @@ GROUP_COLOURS = (
     "#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#bcbd22", "#17becf", "#7f7f7f",
 )  # fmt: skip
 _NO_GROUP = "#cccccc"
+_LONG = 60.0  # seconds of training from which on time says more than epochs
+_LEAST_SHARE, _LEAST_SIZE = 0.01, 5  # of a group that gets a colour
+_LONGEST = 32  # letters of a group's name
 
 
-def draw_curves(history: Sequence[dict[str, Any]], metric: str, path: Path, *, title: str, dpi: int = 120) -> None:
-    """Loss and validation metric by epoch, and the metric by time.
+def draw_curves(
+    history: Sequence[dict[str, Any]], metric: str, path: Path, *, title: str, label: str, dpi: int = 120
+) -> None:
+    """Loss and a metric by epoch; after more than a minute of training also the metric by time.
+
+    Args:
+        history: what was measured, an epoch an entry; the metric may be missing in some.
+        metric: the key of the metric in the history.
+        path: the file to write.
+        label: what the axis says of the metric.
 
     Example:
         >>> import tempfile
         >>> rows = [{"epoch": 1, "loss": 2.0, "seconds": 1.0}, {"epoch": 2, "loss": 1.0, "seconds": 2.0, "mrr": 0.5}]
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     draw_curves(rows, "mrr", Path(folder) / "curves.png", title="two epochs", dpi=40)
+        ...     draw_curves(rows, "mrr", Path(folder) / "curves.png", title="two epochs", label="MRR", dpi=40)
         ...     (Path(folder) / "curves.png").exists()
         True
     """
-    figure = _figure((11, 3.6), dpi, title)
-    loss, by_epoch, by_time = figure.subplots(1, 3)
     measured = [row for row in history if metric in row]
     values = [row[metric] for row in measured]
+    by = [("epoch", "epoch")]
+    if history[-1]["seconds"] > _LONG:
+        by.append(("seconds", "seconds of training"))
+    figure = _figure((4 * (1 + len(by)), 3.6), dpi, title)
+    loss, *others = figure.subplots(1, 1 + len(by))
     _plain(loss, "epoch", "training loss").plot([r["epoch"] for r in history], [r["loss"] for r in history], c=_LINE)
-    for axes, key, label in ((by_epoch, "epoch", "epoch"), (by_time, "seconds", "seconds of training")):
-        _plain(axes, label, f"validation {metric}").plot([r[key] for r in measured], values, c=_SECOND, marker=".")
+    for axes, (key, name) in zip(others, by, strict=True):
+        _plain(axes, name, label).plot([r[key] for r in measured], values, c=_SECOND, marker=".")
     figure.tight_layout()
     figure.savefig(path)
 
@@ -58,8 +73,9 @@ def draw_relation_bars(by_relation: dict[str, dict[str, Any]], path: Path, *, ti
     rows = sorted(by_relation.items(), key=lambda item: -item[1]["count"])[:40][::-1]
     figure = _figure((9, 1.3 + 0.27 * len(rows)), dpi, title)
     axes = _plain(figure.subplots(), "filtered MRR", "")
+    axes.grid(visible=False, axis="y")
     axes.barh([name for name, _ in rows], [metrics["mrr"] for _, metrics in rows], color=_LINE)
-    axes.set_xlim(0, 1)
+    axes.set(xlim=(0, 1), ylim=(-0.6, len(rows) - 0.4))  # no more room above and below than between bars
     for place, (_, metrics) in enumerate(rows):
         text = f"{metrics['mrr']:.3f}  ({metrics['count']:.0f} questions, {metrics['category']})"
         inside = metrics["mrr"] > 0.62
@@ -76,6 +92,8 @@ def draw_groups(
 ) -> None:
     """Points of the disk coloured by group (-1: none), as large as they fit; ``flat (n, 2)``, ``group (n,)``.
 
+    Groups of fewer than five points or one in a hundred count as none; without any group all points have one colour.
+
     Example:
         >>> import tempfile, torch
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -86,20 +104,38 @@ def draw_groups(
     """
     from matplotlib.patches import Circle
 
-    figure = _figure((9.5, 8.2), dpi, title)
-    axes = figure.add_axes((0.02, 0.03, 0.70, 0.86))
-    reach = min(1.02, 1.05 * float(flat.norm(dim=-1).max()))
-    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+    least = max(_LEAST_SIZE, _LEAST_SHARE * len(flat))
+    sizes = [int((group == number).sum()) for number in range(len(names))]
+    shown = [number for number, size in enumerate(sizes) if size >= least]
+    low, high = flat.amin(0), flat.amax(0)
+    pad = 0.03 * float((high - low).max().clamp_min(0.01))
+    wide, tall = (high - low + 2 * pad).tolist()
+    inch = 7.5 / max(wide, tall)
+    figure = _figure((max(inch * wide, 6.5), inch * tall), dpi, "")
+    axes = figure.add_axes((0, 0, 1, 1))
+    (left, right), (bottom, top) = torch.stack((low - pad, high + pad), dim=-1).tolist()
+    axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
     axes.axis("off")
     axes.add_patch(Circle((0, 0), 1, facecolor="#f6f7f9", edgecolor="#b8bcc4", linewidth=1))
-    for number in (-1, *range(len(names))):
-        x, y = flat[group == number].T.numpy()
-        colour = _NO_GROUP if number < 0 else GROUP_COLOURS[number % len(GROUP_COLOURS)]
-        label = "other" if number < 0 else names[number]
-        axes.scatter(x, y, s=9, c=colour, linewidths=0, label=f"{label} ({len(x):,})", zorder=2 + (number >= 0))
-    figure.legend(loc="center left", bbox_to_anchor=(0.725, 0.5), frameon=False, fontsize=10, markerscale=2.5)
-    figure.text(0.5, 0.925, note, fontsize=9.5, color=_INK, ha="center")
-    figure.savefig(path)
+    grouped = torch.isin(group, torch.tensor(shown, dtype=group.dtype))
+    rest = _NO_GROUP if shown else _LINE
+    layers = [(number, names[number], group == number) for number in shown]
+    for number, name, chosen in [*layers, (-1, "other", ~grouped)]:
+        x, y = flat[chosen].T.numpy()
+        colour = rest if number < 0 else GROUP_COLOURS[number % len(GROUP_COLOURS)]
+        name = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+        if len(x):
+            axes.scatter(x, y, s=12, c=colour, linewidths=0, label=f"{name} ({len(x):,})", zorder=2 + (number >= 0))
+    if shown:
+        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=10, markerscale=2.2)
+    else:
+        note += "\nOne colour: no branch of a hierarchy is large enough for one of its own."
+    axes.annotate(note, (0.5, 1), (0, 8), "axes fraction", "offset points", ha="center", va="bottom", fontsize=9.5)
+    above = 30 + 14 * note.count("\n")
+    axes.annotate(
+        title, (0.5, 1), (0, above), "axes fraction", "offset points", ha="center", va="bottom", fontsize=12.5
+    )
+    figure.savefig(path, bbox_inches="tight", pad_inches=0.15)
 
 
 def _figure(size: tuple[float, float], dpi: int, title: str) -> Figure:
@@ -114,5 +150,6 @@ def _figure(size: tuple[float, float], dpi: int, title: str) -> Figure:
 def _plain(axes: Axes, x: str, y: str) -> Axes:
     axes.set(xlabel=x, ylabel=y)
     axes.spines[["top", "right"]].set_visible(False)
+    axes.set_axisbelow(True)
     axes.grid(alpha=0.25)
     return axes

@@ -8,22 +8,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import torch
 from torch import Tensor
 
 from hybonet.data import Hierarchy, display_name
 from hybonet.geometry import Lorentz
+from hybonet.reporting.disk_labels import pixel_box, write_labels
 from hybonet.reporting.geodesics import disk_view, geodesic_arcs, midpoint
-from hybonet.reporting.labels import Anchor, Box, choose_labels, place_labels
+from hybonet.reporting.labels import Box, choose_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _COLOURS = "viridis_r"
 _INK, _PALE, _GROUND, _NEW = "#222222", "#b8bcc4", "#f6f7f9", "#e4572e"
 _LIMIT = 1.17  # of the axes, in units of the disk: room for the labels outside the rim
-_LABELS, _LABELS_OF_DETAIL = 60, 30
-_GAPS = (3, 7, 12, 19, 27, 37)  # between a node and its label, in points: tried in turn
+_LABELS, _LABELS_OF_DETAIL = 60, 30  # that are important
+_MORE_LABELS = 240  # tried as well, for places with plenty of room
+_SHARE_IN_COLOUR = 0.95  # of the nodes: a few very deep ones would leave the others a part of the colours
 _LARGE_SHARE = 0.05  # of all nodes: branches from this size on have their labels in bold
 _DETAIL_SHARE = 0.2  # of all nodes: larger branches need no disk of their own
 
@@ -38,6 +40,12 @@ class _Tree:
     shown: list[str]
     new_edges: Tensor | None
 
+    @property
+    def deepest_colour(self) -> int:
+        """The depth from which on nodes have the last colour."""
+        depths = self.hierarchy.depths.double()
+        return max(1, math.ceil(float(depths.quantile(_SHARE_IN_COLOUR))))
+
 
 @dataclass(frozen=True)
 class _Panel:
@@ -45,6 +53,7 @@ class _Panel:
 
     centre: Tensor
     labels: list[int]
+    important: int
     title: str
     font_size: float
 
@@ -103,11 +112,13 @@ def draw_disk(
     require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
 
     points = points.detach().double()
-    figure = Figure(figsize=(14, 9.6), dpi=dpi, facecolor="white")
-    canvas = FigureCanvasAgg(figure)  # measures text without a screen
+    tree = _Tree(points, hierarchy, manifold, list(shown or map(display_name, hierarchy.names)), new_edges)
+    panels = _panels(tree)
+    is_single = len(panels) == 1
+    figure = Figure(figsize=(12 if is_single else 14, 9.6), dpi=dpi, facecolor="white")
+    renderer = FigureCanvasAgg(figure).get_renderer()  # measures text without a screen
     grid = figure.add_gridspec(
         2,
         2,
@@ -119,18 +130,33 @@ def draw_disk(
         wspace=0.01,
         hspace=0.09,
     )
-    tree = _Tree(points, hierarchy, manifold, list(shown or map(display_name, hierarchy.names)), new_edges)
-    dots: Any = None
-    for place, panel in zip((grid[:, 0], grid[0, 1], grid[1, 1]), _panels(tree), strict=False):
-        dots = _draw_panel(figure.add_subplot(place), canvas.get_renderer(), tree, panel)
-    figure.suptitle(title, fontsize=15.5, color=_INK, y=0.99 if note else 0.978)
+    figure.suptitle(title, fontsize=15.5 if len(title) < 80 else 13, color=_INK, y=0.99 if note else 0.978)
     figure.text(0.5, 0.963, note, fontsize=10, color=_INK, ha="center", va="top", linespacing=1.4)
-    bar = figure.colorbar(dots, cax=figure.add_axes((0.02, 0.065, 0.13, 0.014)), orientation="horizontal")
-    bar.locator = MaxNLocator(integer=True)
-    bar.update_ticks()
+    legend = _draw_colour_bar(figure, renderer, tree)
+    for place, panel in zip((grid[:, :] if is_single else grid[:, 0], grid[0, 1], grid[1, 1]), panels, strict=False):
+        _draw_panel(figure.add_subplot(place), renderer, tree, panel, legend)
+    figure.savefig(path)
+
+
+def _draw_colour_bar(figure: Figure, renderer: Any, tree: _Tree) -> Box:
+    """Say what the colours mean, in the lower left corner; returns the place that it takes."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.ticker import FixedLocator, MaxNLocator
+
+    last = tree.deepest_colour
+    colours = ScalarMappable(cmap=_COLOURS)
+    colours.set_clim(0, last)
+    bar = figure.colorbar(colours, cax=figure.add_axes((0.02, 0.065, 0.13, 0.014)), orientation="horizontal")
+    depths = [int(depth) for depth in MaxNLocator(5, integer=True).tick_values(0, last) if depth < last]
+    # A tick that the last one would touch gives way to it.
+    ticks = [*(depth for depth in depths if last - depth > 0.12 * last), last]
+    is_clipped = last < int(tree.hierarchy.depths.max())
+    labels = [*map(str, ticks[:-1]), f"≥ {last}" if is_clipped else str(last)]
+    bar.ax.xaxis.set_major_locator(FixedLocator(ticks))
+    bar.ax.set_xticklabels(labels)
     bar.set_label("depth below the root", fontsize=10, color=_INK)
     bar.outline.set_visible(False)
-    figure.savefig(path)
+    return pixel_box(bar.ax.get_tightbbox(renderer), margin=renderer.points_to_pixels(4.0))
 
 
 def _panels(tree: _Tree) -> list[_Panel]:
@@ -139,14 +165,17 @@ def _panels(tree: _Tree) -> list[_Panel]:
     root = manifold.centroid(points[roots])
     root_name = tree.shown[int(roots[0])] if len(roots) == 1 else f"the centroid of {len(roots)} roots"
     size = hierarchy.is_ancestor.sum(0).tolist()
-    panels = [_Panel(root, choose_labels(hierarchy, _LABELS), f"{root_name} in the middle", 9.5)]
+    labels = choose_labels(hierarchy, _LABELS + _MORE_LABELS)
+    panels = [_Panel(root, labels, _LABELS, f"{root_name} in the middle", 9.5)]
     for node in _branches(hierarchy):
         above = hierarchy.is_ancestor[node].nonzero().flatten().tolist()
         below = hierarchy.is_ancestor[:, node].nonzero().flatten().tolist()
-        below = sorted(below, key=lambda n: (-size[n], n))[:_LABELS_OF_DETAIL]
+        below = sorted(below, key=lambda n: (-size[n], n))
         centre = midpoint(root, points[node], manifold)
         title = f"the same points, moved halfway to {tree.shown[node]}"
-        panels.append(_Panel(centre, [node, *above, *below], title, 8))
+        important = 1 + len(above) + _LABELS_OF_DETAIL
+        labels = [node, *above, *below][: important + _MORE_LABELS]
+        panels.append(_Panel(centre, labels, important, title, 8))
     return panels
 
 
@@ -161,14 +190,14 @@ def _branches(hierarchy: Hierarchy) -> list[int]:
     return chosen[:2]
 
 
-def _draw_panel(axes: Axes, renderer: Any, tree: _Tree, panel: _Panel) -> Any:
+def _draw_panel(axes: Axes, renderer: Any, tree: _Tree, panel: _Panel, legend: Box) -> None:
     from matplotlib.collections import LineCollection
     from matplotlib.patches import Circle
 
     hierarchy = tree.hierarchy
     flat = disk_view(tree.points, panel.centre, tree.manifold)
     depths = hierarchy.depths.double()
-    colours: dict[str, Any] = {"cmap": _COLOURS, "clim": (0.0, max(1.0, float(depths.max())))}
+    colours: dict[str, Any] = {"cmap": _COLOURS, "clim": (0, tree.deepest_colour)}
     window = axes.get_window_extent(renderer)
     wide, high = (_LIMIT * side / min(window.width, window.height) for side in (window.width, window.height))
     axes.set(xlim=(-wide, wide), ylim=(-high, high), aspect="equal")
@@ -185,39 +214,16 @@ def _draw_panel(axes: Axes, renderer: Any, tree: _Tree, panel: _Panel) -> Any:
     # A mark of fixed hyperbolic size shrinks by this factor towards the rim.
     shrink = 1 - flat.square().sum(-1)
     x, y = flat.T.numpy()
-    dots = axes.scatter(x, y, s=(5 + 70 * shrink).numpy(), c=depths.numpy(), linewidths=0, zorder=3, **colours)
-    _write_labels(axes, renderer, flat, tree, panel)
-    return dots
-
-
-def _write_labels(axes: Axes, renderer: Any, flat: Tensor, tree: _Tree, panel: _Panel) -> None:
-    pixels = torch.from_numpy(axes.transData.transform(flat.numpy()))
-    window = axes.get_window_extent(renderer)
-    frame = Box(window.x0 + window.width / 2, window.y0 + window.height / 2, window.width, window.height)
-    point = renderer.points_to_pixels(1.0)  # lengths in points keep the layout the same at every resolution
-    size = tree.hierarchy.is_ancestor.sum(0)
-    texts, anchors = [], []
-    for node in panel.labels:
-        weight = "bold" if size[node] >= _LARGE_SHARE * len(size) else "normal"
-        text = axes.text(
-            0, 0, tree.shown[node], fontsize=panel.font_size, weight=weight, color=_INK, ha="center",
-            va="center", zorder=5,
-        )  # fmt: skip
-        extent = text.get_window_extent(renderer)
-        x, y = pixels[node].tolist()
-        outward = math.atan2(float(flat[node, 1]), float(flat[node, 0]))
-        at_rim = float(flat[node].norm()) > 0.97
-        spread = math.radians(60) if at_rim else math.pi
-        texts.append(text)
-        anchors.append(Anchor(x, y, extent.width + 3 * point, extent.height + point, outward, spread))
-    dots = [Box(anchor.x, anchor.y, 4 * point, 4 * point) for anchor in anchors]
-    places = place_labels(anchors, frame, dots, gaps=[gap * point for gap in _GAPS])
-    to_data = axes.transData.inverted()
-    for text, anchor, box in zip(texts, anchors, places, strict=True):
-        if box is None:
-            text.remove()
-            continue
-        text.set_position(tuple(to_data.transform((box.x, box.y))))
-        text.set_bbox({"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.4})
-        ends = to_data.transform([(anchor.x, anchor.y), (box.x, box.y)])
-        axes.plot(ends[:, 0], ends[:, 1], color=_PALE, linewidth=0.6, zorder=4)  # a leader, under the label
+    axes.scatter(x, y, s=(5 + 70 * shrink).numpy(), c=depths.numpy(), linewidths=0, zorder=3, **colours)
+    size = hierarchy.is_ancestor.sum(0)
+    write_labels(
+        axes,
+        renderer,
+        flat,
+        tree.shown,
+        panel.labels,
+        important=panel.important,
+        bold=size >= _LARGE_SHARE * len(size),
+        font_size=panel.font_size,
+        obstacles=[legend],
+    )

@@ -109,6 +109,7 @@ def _places(anchor: Anchor, gaps: Sequence[float]) -> Iterator[Box]:
     for gap in gaps:
         for turn in turns:
             dx, dy = math.cos(anchor.outward + turn), math.sin(anchor.outward + turn)
-            # How far the label's middle must be for its near side to keep the gap.
-            reach = gap + abs(dx) * anchor.width / 2 + abs(dy) * anchor.height / 2
-            yield Box(anchor.x + dx * reach, anchor.y + dy * reach, anchor.width, anchor.height)
+            # The label's middle goes round a rectangle, not a circle: even a long label is never farther than the gap.
+            reach = 1 / max(abs(dx), abs(dy))
+            x, y = dx * reach * (anchor.width / 2 + gap), dy * reach * (anchor.height / 2 + gap)
+            yield Box(anchor.x + x, anchor.y + y, anchor.width, anchor.height)

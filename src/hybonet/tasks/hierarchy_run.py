@@ -2,7 +2,7 @@
 
 Files: ``config.json``; ``edges.tsv`` (child, parent) and ``labels.tsv`` (the name of every row of the model);
 ``model.safetensors`` (``weight``: the best model's table); ``checkpoint.safetensors`` and ``history.jsonl`` of the
-training; ``record.json``; ``disk.png``, if a picture was asked for.
+training; ``record.json``; ``disk.png``, ``disk.html`` and ``curves.png``, if pictures were asked for.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hybonet.tasks.run_folder import CONFIG, load_best, new_run, read_config, re
 from hybonet.training import FitResult, Reporter, Trainer
 from hybonet.training.processes import joined_processes
 
-EDGES, LABELS, PICTURE = "edges.tsv", "labels.tsv", "disk.png"
+EDGES, LABELS = "edges.tsv", "labels.tsv"
 
 
 @dataclass(frozen=True)

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import torch
+
+from hybonet.data.triples import TripleData
 from hybonet.geometry import Lorentz
 from hybonet.models import TripleScorer
 from hybonet.models.tail_search import all_points
 from hybonet.reporting.charts import draw_curves, draw_groups, draw_relation_bars
-from hybonet.reporting.disk import draw_disk
-from hybonet.reporting.disk_page import DiskNode, write_disk_page
 from hybonet.reporting.geodesics import disk_view
 from hybonet.tasks.kg_answers import KGModel
 from hybonet.tasks.kg_hierarchy import PredictedHierarchy, hierarchical_relations, predicted_hierarchy
-from hybonet.tasks.kg_run import CURVES
 from hybonet.tasks.radial_layout import radial_layout
-from hybonet.tasks.run_folder import RECORD, read_history, read_record
+from hybonet.tasks.run_folder import CURVES, RECORD, read_history, read_record, source_name
+from hybonet.tasks.tree_pictures import draw_tree
 
-DISK, PAGE, POINTS, RELATIONS = "disk.png", "disk.html", "points.png", "relations.png"
+POINTS, RELATIONS = "points.png", "relations.png"
 
 _RADIUS = 4.5  # of the drawn tree: leaves near the rim, labels still apart
 _BRANCHES = 10
@@ -34,25 +35,25 @@ def draw_run(run: Path, folder: Path, *, hierarchy: list[str] | None = None) -> 
     relations = hierarchy or hierarchical_relations(model.graph)
     tree = predicted_hierarchy(model, relations) if relations else None
     folder.mkdir(parents=True, exist_ok=True)
-    title = Path(model.graph.source).stem
+    name = source_name(model.graph.source)
     drawn = []
     if history := read_history(run):
-        draw_curves(history, "mrr", folder / CURVES, title=f"{title}: training")
+        draw_curves(history, "mrr", folder / CURVES, title=f"Training on {name}", label="validation MRR")
         drawn.append(folder / CURVES)
     if (run / RECORD).exists() and "test" in (record := read_record(run)):
         test = record["test"]
-        overall = f"{title}: test MRR by relation (overall {test['both']['mrr']:.3f})"
+        overall = f"{name}: test MRR by relation (overall {test['both']['mrr']:.3f})"
         draw_relation_bars(test["by_relation"], folder / RELATIONS, title=overall)
         drawn.append(folder / RELATIONS)
     if isinstance(model.scorer, TripleScorer):  # points of other models lie in other spaces
-        _draw_points(model, tree, folder / POINTS, title)
+        _draw_points(model, tree, folder / POINTS, name)
         drawn.append(folder / POINTS)
     if tree is not None:
-        drawn.extend(_draw_tree(model, tree, relations, folder, title))
+        drawn.extend(_draw_tree(model, tree, relations, folder, name))
     return drawn
 
 
-def _draw_points(model: KGModel, tree: PredictedHierarchy | None, path: Path, title: str) -> None:
+def _draw_points(model: KGModel, tree: PredictedHierarchy | None, path: Path, name: str) -> None:
     """The entities' own points, projected to two dimensions; coloured by branch of the hierarchy if there is one."""
     graph, scorer = model.graph, model.hyperbolic_scorer("a picture of its points")
     manifold, points = scorer.manifold, all_points(scorer).double()
@@ -67,45 +68,45 @@ def _draw_points(model: KGModel, tree: PredictedHierarchy | None, path: Path, ti
         group,
         names,
         path,
-        title=f"{title}: {len(points):,} entities in {points.shape[1] - 1} hyperbolic dimensions",
+        title=f"{name}: {len(points):,} entities in {points.shape[1] - 1} hyperbolic dimensions",
         note="Projected to two: principal components of the tangent vectors at the centroid. Distances are not kept.",
     )
 
 
-def _draw_tree(model: KGModel, tree: PredictedHierarchy, relations: list[str], folder: Path, title: str) -> list[Path]:
+def _draw_tree(model: KGModel, tree: PredictedHierarchy, relations: list[str], folder: Path, name: str) -> list[Path]:
     """The hierarchy as the model sees it, laid out on the hyperbolic plane."""
-    plane, found = Lorentz(), tree.hierarchy
-    points = radial_layout(found, 3, plane, radius=_RADIUS)
-    shown = [model.graph.entities.name(entity) for entity in tree.entities.tolist()]
-    new = int(tree.new.sum())
+    graph, plane, found = model.graph, Lorentz(), tree.hierarchy
     note = (
         f"Laid out on the hyperbolic plane, each entity under its most probable parent ({', '.join(relations)}) by the "
-        f"model.\nRed: {new} parents that are not in the training data; {tree.new_and_true} of them are true by the "
-        "held-out triples."
+        "model."
     )
-    title = f"{title}: the hierarchy of {len(found):,} entities as the model sees it"
-    draw_disk(
-        points,
+    new = (
+        f": {int(tree.new.sum())} parents that are not in the training data; {tree.new_and_true} of them are true by "
+        "the held-out triples."
+    )
+    is_new = bool(tree.new.any())
+    entities = tree.entities.tolist()
+    return draw_tree(
+        radial_layout(found, 3, plane, radius=_RADIUS),
         found,
         plane,
-        folder / DISK,
-        title=title,
-        note=note,
-        shown=shown,
+        folder,
+        title=f"{name} as the model sees it: {_extent(graph, len(found), relations)}",
+        note=f"{note}\nRed{new}" if is_new else note,
+        page_note=f"{note} Dashed{new}" if is_new else note,
+        shown=[graph.entities.name(entity) for entity in entities],
+        details=[graph.entities.description(entity) for entity in entities],
         new_edges=tree.new,
     )
-    branch, tops = found.branches(_BRANCHES)
-    nodes = [
-        DiskNode(
-            shown[node],
-            label=label,
-            detail=model.graph.entities.description(int(tree.entities[node])),
-            depth=int(found.depths[node]),
-            group=shown[tops[int(branch[node])]] if branch[node] >= 0 else "",
-        )
-        for node, label in enumerate(found.names)
-    ]
-    centre = plane.centroid(points[found.roots])
-    flat = disk_view(points, centre, plane)
-    write_disk_page(folder / PAGE, flat, nodes, found.edges, title=title, note=note, new_edges=tree.new)
-    return [folder / DISK, folder / PAGE]
+
+
+def _extent(graph: TripleData, drawn: int, relations: list[str]) -> str:
+    """How many of the entities are drawn, and why not all."""
+    if drawn == graph.num_entities:
+        return f"all {drawn:,} entities"
+    numbers = torch.tensor([graph.relations.find(name) for name in relations])
+    joined = graph.train[torch.isin(graph.train[:, 1], numbers)][:, [0, 2]].unique()
+    reason = "those that the relation joins" if len(relations) == 1 else "those that the relations join"
+    if drawn < len(joined):
+        reason += "; small trees left out"
+    return f"{drawn:,} of {graph.num_entities:,} entities ({reason})"

@@ -16,12 +16,22 @@ from hybonet.data.vocabulary import Vocabulary
 from hybonet.models import TripleModel, TripleScorer
 from hybonet.reporting.charts import draw_curves
 from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings, KnowledgeGraphTask, evaluate
-from hybonet.tasks.run_folder import CONFIG, load_best, new_run, read_config, read_settings_as, write_json, write_record
+from hybonet.tasks.run_folder import (
+    CONFIG,
+    CURVES,
+    load_best,
+    new_run,
+    read_config,
+    read_settings_as,
+    source_name,
+    write_json,
+    write_record,
+)
 from hybonet.training import FitResult, Reporter, Trainer
 from hybonet.training.checkpoint import read_tensors, write_tensors
 from hybonet.training.processes import joined_processes
 
-GRAPH, ENTITIES, RELATIONS, CURVES = "graph.safetensors", "entities.tsv", "relations.tsv", "curves.png"
+GRAPH, ENTITIES, RELATIONS = "graph.safetensors", "entities.tsv", "relations.tsv"
 
 
 def start_run(
@@ -56,8 +66,8 @@ def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter:
                 measures["test_released_protocol"] = released["both"]
             write_record(folder, task, result, **measures)
             if find_spec("matplotlib"):
-                title = f"{Path(task.data.source).stem}: training"
-                draw_curves(result.history, task.monitor, folder / CURVES, title=title)
+                title = f"Training on {source_name(task.data.source)}"
+                draw_curves(result.history, task.monitor, folder / CURVES, title=title, label="validation MRR")
     return result
 
 

@@ -10,14 +10,18 @@ from torch import Tensor
 from hybonet.data import Hierarchy
 from hybonet.geometry import Lorentz
 
+#: By how much a node weighs more than each of its children: an only child would otherwise lie on its parent.
+_LEAST_GROWTH = 1.25
+
 
 def radial_layout(hierarchy: Hierarchy, dim: int, manifold: Lorentz, *, radius: float) -> Tensor:
     r"""Points of a radial tree drawing in the plane of the first two space coordinates, in float64.
 
     Every subtree gets a sector whose angle is proportional to its number of leaves. A node stands in the middle of its
-    sector at the radius :math:`R\,(1 - \ln \ell / \ln L)` for :math:`\ell` of all :math:`L` leaves below it: a lone
-    root at the centre, the leaves on the circle of radius R (measured in units of :math:`1/\sqrt{-K}`). A node with
-    several parents is drawn under the first. Shape: ``-> (nodes, dim)``.
+    sector at the radius :math:`R\,(1 - \ln w / \ln W)`: a lone root at the centre, the leaves on the circle of radius R
+    (measured in units of :math:`1/\sqrt{-K}`). Its weight w is the sum of its children's, 1 for a leaf, but at least a
+    quarter more than any child's, so that parent and only child do not coincide; W is the sum of the roots' weights. A
+    node with several parents is drawn under the first. Shape: ``-> (nodes, dim)``.
 
     Example:
         >>> family = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine")])
@@ -29,20 +33,23 @@ def radial_layout(hierarchy: Hierarchy, dim: int, manifold: Lorentz, *, radius: 
     for node, parents in enumerate(hierarchy.parents):
         if parents:
             children[parents[0]].append(node)
-    leaves = [0] * len(hierarchy)
+    leaves, weight = [1] * len(hierarchy), [1.0] * len(hierarchy)
     for node in reversed(hierarchy.topological_order):
-        leaves[node] = sum(leaves[child] for child in children[node]) or 1
-    all_leaves = sum(leaves[root] for root in hierarchy.roots.tolist())
+        if below := children[node]:
+            leaves[node] = sum(leaves[child] for child in below)
+            weights = [weight[child] for child in below]
+            weight[node] = max(sum(weights), _LEAST_GROWTH * max(weights))
+    roots = hierarchy.roots.tolist()
+    all_leaves, all_weight = sum(leaves[root] for root in roots), sum(weight[root] for root in roots)
 
     middle, distance = [0.0] * len(hierarchy), [0.0] * len(hierarchy)
-    sectors = [(hierarchy.roots.tolist(), 0.0)]
+    sectors = [(roots, 0.0)]
     while sectors:
         siblings, begin = sectors.pop()
         for node in siblings:
             width = 2 * math.pi * leaves[node] / all_leaves
             middle[node] = begin + width / 2
-            # A single leaf makes the whole hierarchy a chain, which has no radii to tell apart.
-            distance[node] = radius * (1 - math.log(leaves[node]) / math.log(all_leaves)) if all_leaves > 1 else 0.0
+            distance[node] = radius * (1 - math.log(weight[node]) / math.log(all_weight))
             sectors.append((children[node], begin))
             begin += width
 

@@ -25,6 +25,8 @@ from hybonet.training.loop import BEST, HISTORY, LAST
 from hybonet.training.settings import CHANGEABLE
 
 CONFIG, RECORD = "config.json", "record.json"
+#: Pictures that runs of several tasks have.
+CURVES, DISK, PAGE = "curves.png", "disk.png", "disk.html"
 #: Folder for TensorBoard, if asked for.
 TENSORBOARD = "tensorboard"
 #: Kinds of file a run consists of; a folder with anything else is never replaced.
@@ -183,6 +185,17 @@ def change_settings(folder: Path, before: _Settings, changes: list[str]) -> _Set
 def read_record(folder: Path) -> dict[str, Any]:
     """The record of a finished run."""
     return read_json(folder, RECORD)
+
+
+def source_name(source: str) -> str:
+    """What titles call the data: the name of the file or folder, or of what ships with the package.
+
+    Example:
+        >>> source_name("data/people.csv"), source_name("wordnet_mammals"), source_name("benchmarks/UMLS")
+        ('people.csv', 'wordnet mammals', 'UMLS')
+    """
+    name = Path(source).name
+    return name if Path(name).suffix else name.replace("_", " ")
 
 
 def load_best(folder: Path, model: _Model) -> _Model:

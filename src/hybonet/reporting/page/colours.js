@@ -12,6 +12,7 @@ const GROUP_COLOURS = {
 };
 const OTHER_COLOUR = { light: "#9aa3b1", dark: "#66728a" };
 const SHOWN_GROUPS = 10;
+const SHARE_IN_COLOUR = 0.95; // of the nodes: a few very deep ones would leave the others a part of the colours
 
 const darkPage = window.matchMedia("(prefers-color-scheme: dark)");
 
@@ -50,8 +51,10 @@ function listGroups(names, groupOf) {
 
 /** How nodes are coloured: node -> bucket, bucket -> colour, and the nodes in the order to draw them in. */
 function colourModes(data, depth) {
-  const deepest = Math.max(1, depth.reduce((most, d) => Math.max(most, d), 0));
-  const modes = { depth: { bucket: depth, colour: (d) => depthColour(d / deepest), deepest } };
+  const sorted = Int32Array.from(depth).sort();
+  const deepest = Math.max(1, sorted[Math.ceil(SHARE_IN_COLOUR * (sorted.length - 1))]);
+  const isClipped = sorted[sorted.length - 1] > deepest;
+  const modes = { depth: { bucket: depth, colour: (d) => depthColour(Math.min(1, d / deepest)), deepest, isClipped } };
   if (data.groups.length) modes.group = listGroups(data.groups, data.group);
   for (const mode of Object.values(modes)) {
     // What should lie on top comes last: small depths, and groups that have a colour of their own.

@@ -4,15 +4,21 @@ const BATCH = 300; // pieces of a path stroked at once: one path of all edges is
 const MOST_MARKED = 300; // children of one node that get a dot or a label of their own
 const EDGE_STYLES = [[0.5, 0.45], [0.7, 0.5], [1.0, 0.6], [1.5, 0.7], [2.1, 0.75]]; // width and opacity, from the rim in
 
-/** Make a canvas as sharp as the screen, and empty. */
-function prepareCanvas(canvas, view) {
-  const ratio = window.devicePixelRatio || 1;
-  const width = Math.round(view.width * ratio), height = Math.round(view.height * ratio);
-  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+/** Make canvases as large as the view and as sharp as the screen: bitmap, box and transform together, and all empty. */
+function sizeCanvases(canvases, view, ratio) {
+  for (const canvas of canvases) {
+    Object.assign(canvas, { width: Math.round(view.width * ratio), height: Math.round(view.height * ratio) });
+    Object.assign(canvas.style, { width: `${view.width}px`, height: `${view.height}px` });
+    const ctx = canvas.getContext("2d");
+    ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    ctx.lineCap = "round";
+  }
+}
+
+/** A canvas with nothing on it. */
+function clearCanvas(canvas, view) {
   const ctx = canvas.getContext("2d");
-  ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
   ctx.clearRect(0, 0, view.width, view.height);
-  ctx.lineCap = "round";
   return ctx;
 }
 

@@ -14,7 +14,7 @@ const search = makeSearch(graph);
 
 const state = { selected: -1, hovered: -1, mode: modes.group ? "group" : "depth", onlyBucket: null, journey: 0, isMoving: false };
 let theme = readTheme();
-let frame = 0, settling = 0, staleGround = true;
+let frame = 0, settling = 0, staleGround = true, sharpness = 0;
 
 function readGraph(raw) {
   const child = Int32Array.from(raw.child), parent = Int32Array.from(raw.parent);
@@ -32,15 +32,31 @@ function redraw({ all = true } = {}) {
   frame ||= requestAnimationFrame(draw);
 }
 
+/** Follow the window's size. Nothing else sizes anything, and every frame begins here: its layers are always in step. */
+function fitStage() {
+  const width = stage.clientWidth, height = stage.clientHeight, ratio = window.devicePixelRatio || 1;
+  if (width === view.width && height === view.height && ratio === sharpness) return;
+  view.resize(width, height);
+  sizeCanvases([ground, ink], view, ratio);
+  [sharpness, staleGround] = [ratio, true];
+}
+
+/** Draw now, in the frame that is being made, and not once more in the next one. */
+function drawNow() {
+  cancelAnimationFrame(frame);
+  draw();
+}
+
 function draw() {
   frame = 0;
+  fitStage();
   const mode = modes[state.mode];
   const marked = state.hovered >= 0 ? state.hovered : state.selected;
   placeDisk();
-  if (staleGround) drawGround(prepareCanvas(ground, view), graph, view, theme, mode, state.onlyBucket, !state.isMoving);
+  if (staleGround) drawGround(clearCanvas(ground, view), graph, view, theme, mode, state.onlyBucket, !state.isMoving);
   staleGround = false;
   ground.classList.toggle("dimmed", marked >= 0);
-  const ctx = prepareCanvas(ink, view);
+  const ctx = clearCanvas(ink, view);
   const first = [];
   if (marked >= 0) {
     drawMarks(ctx, graph, view, theme, mode, marked);

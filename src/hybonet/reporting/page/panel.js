@@ -90,17 +90,18 @@ function fillColours(section, mode, onlyBucket, choose) {
       ctx.fillStyle = mode.colour((at / 255) * mode.deepest);
       ctx.fillRect(at, 0, 1, 1);
     }
-    const ends = element("div", { class: "ends" }, element("span", {}, "root"), element("span", {}, `depth ${mode.deepest}`));
-    section.replaceChildren(bar, ends);
+    const last = `depth ${mode.deepest}${mode.isClipped ? " or more" : ""}`;
+    section.replaceChildren(bar, element("div", { class: "ends" }, element("span", {}, "root"), element("span", {}, last)));
   }
 }
 
+/** What the two kinds of edges are; nothing if there is only one. */
 function fillEdgeLegend(section, graph) {
   const predicted = graph.isNew.reduce((sum, flag) => sum + flag, 0);
+  if (!predicted) return;
   const count = (number) => number.toLocaleString("en");
-  const rows = [element("div", {}, element("i", {}), `in the training data (${count(graph.child.length - predicted)})`)];
-  if (predicted) {
-    rows.push(element("div", { class: "new" }, element("i", {}), `predicted, not in the training data (${count(predicted)})`));
-  }
-  section.replaceChildren(...rows);
+  section.replaceChildren(
+    element("div", {}, element("i", {}), `in the training data (${count(graph.child.length - predicted)})`),
+    element("div", { class: "new" }, element("i", {}), `predicted, not in the training data (${count(predicted)})`),
+  );
 }

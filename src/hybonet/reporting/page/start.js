@@ -42,10 +42,7 @@ darkPage.addEventListener("change", () => {
   showLegend();
   redraw();
 });
-new ResizeObserver(() => {
-  view.resize(stage.clientWidth, stage.clientHeight);
-  redraw();
-}).observe(stage);
+new ResizeObserver(drawNow).observe(stage); // told after layout and before painting: no frame shows the old size
 
 document.getElementById("help").textContent = HELP;
 document.getElementById("summary").textContent =
@@ -56,6 +53,6 @@ connectSearch(graph, search, (node) => {
   goTo(node);
   ink.focus({ preventScroll: true });
 });
-view.resize(stage.clientWidth, stage.clientHeight);
+fitStage();
 followAddress();
-redraw();
+drawNow();
