@@ -36,9 +36,13 @@ class TripleModel(nn.Module, ABC):
     def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
         """Scores without biases, ``(B, q), (B,), (C, width) or (B, C, width) -> (B, C)``."""
 
-    def bias(self, heads: Tensor, tails: Tensor | None) -> tuple[Tensor | float, Tensor | float]:
-        """What heads and tails add to a score whatever the question; nothing by default."""
-        return 0.0, 0.0
+    def candidates(self, entities: Tensor | None) -> Tensor:
+        """What :meth:`match` compares a question with; the entities' points by default."""
+        return self.points(entities)
+
+    def adjust(self, scores: Tensor, heads: Tensor, relations: Tensor, entities: Tensor | None) -> Tensor:
+        """Scores of a question's candidates with what depends on more than the match; as they are by default."""
+        return scores
 
     def forward(
         self, heads: Tensor, relations: Tensor, tails: Tensor | None = None, *, pool: Tensor | None = None
@@ -47,11 +51,10 @@ class TripleModel(nn.Module, ABC):
         single = tails is not None and tails.dim() == 1
         own = tails[:, None] if tails is not None and single else tails
         asked = [own, pool] if own is not None and pool is not None else [pool if own is None else own]
-        parts = []
-        for chosen in asked:
-            of_heads, of_tails = self.bias(heads, chosen)
-            scores = self.match(question, relations, self.points(chosen)) + of_tails
-            parts.append(scores + (of_heads[:, None] if isinstance(of_heads, Tensor) else of_heads))
+        parts = [
+            self.adjust(self.match(question, relations, self.candidates(chosen)), heads, relations, chosen)
+            for chosen in asked
+        ]
         scores = torch.cat(parts, dim=1) if len(parts) > 1 else parts[0]
         return scores[:, 0] if single and pool is None else scores
 
@@ -76,8 +79,10 @@ class BiasedVectorModel(VectorModel):
         self.head_bias = nn.Parameter(torch.zeros(num_entities))
         self.tail_bias = nn.Parameter(torch.zeros(num_entities))
 
-    def bias(self, heads: Tensor, tails: Tensor | None) -> tuple[Tensor, Tensor]:
-        return self.head_bias[heads], self.tail_bias if tails is None else self.tail_bias[tails]
+    def adjust(self, scores: Tensor, heads: Tensor, relations: Tensor, entities: Tensor | None) -> Tensor:
+        return (
+            scores + self.head_bias[heads][:, None] + (self.tail_bias if entities is None else self.tail_bias[entities])
+        )
 
 
 def inner(question: Tensor, candidates: Tensor) -> Tensor:

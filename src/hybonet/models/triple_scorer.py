@@ -136,58 +136,42 @@ class TripleScorer(LorentzModule, TripleModel):
         u = torch.cat((u[:, :1], u[:, 1:] + bias[:, 1:]), dim=-1)
         return gated_lift(u, self.scale, K=self.manifold.K)
 
-    def question(self, heads: Tensor, relations: Tensor) -> Tensor:
-        """Vectors whose inner product with a tail's coordinates is the score but for biases and a constant."""
-        expected = self.transformed(heads, relations)
-        # -d² = 2<q,t> - 2/K; the sign of time and the factor go to the smaller side.
-        return 2.0 * torch.cat((-expected[:, :1], expected[:, 1:]), dim=-1)
-
     def queries(self, heads: Tensor, relations: Tensor) -> tuple[Tensor, Tensor]:
         r"""Vectors q ``(B, dim)`` and numbers c ``(B,)`` with :math:`s(h, r, t) = q \cdot e_t + b_t + c`.
 
         A plain inner product with the tail's ambient coordinates: what searches among many tails need. Loops, t = h,
         have ``loop_bias`` on top.
         """
-        return self.question(heads, relations), self.head_bias[heads] + (self.margin - 2.0 / self.manifold.K)
+        expected = self.transformed(heads, relations)
+        # -d² = 2<q,t> - 2/K; the sign of time and the factor go to the smaller side.
+        query = 2.0 * torch.cat((-expected[:, :1], expected[:, 1:]), dim=-1)
+        return query, self.head_bias[heads] + (self.margin - 2.0 / self.manifold.K)
 
-    def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
-        return inner(question, candidates)
+    # Biases ride along as coordinates, [q, 1, c] · [t, b_t, 1]: scores are written once, by one product, and a
+    # candidate's bias is gathered with its point.
 
-    def forward(
-        self, heads: Tensor, relations: Tensor, tails: Tensor | None = None, *, pool: Tensor | None = None
-    ) -> Tensor:
-        # Biases ride along as coordinates, [q, 1, b_h + δ'] · [t, b_t, 1]: scores are written once, by one product, and
-        # a candidate's bias is gathered with its point.
-        question, offset = self.queries(heads, relations)
-        question = torch.cat((question, torch.ones_like(offset)[:, None], offset[:, None]), dim=-1)
-        single = tails is not None and tails.dim() == 1
-        own = tails[:, None] if tails is not None and single else tails
-        asked = [own, pool] if own is not None and pool is not None else [pool if own is None else own]
-        parts = [self.match(question, relations, self._with_biases(chosen)) for chosen in asked]
-        scores = torch.cat(parts, dim=1) if len(parts) > 1 else parts[0]
-        scores = self._with_loops(scores, heads, relations, own, pool)
-        return scores[:, 0] if single and pool is None else scores
+    def question(self, heads: Tensor, relations: Tensor) -> Tensor:
+        query, offset = self.queries(heads, relations)
+        return torch.cat((query, torch.ones_like(offset)[:, None], offset[:, None]), dim=-1)
 
-    def _with_biases(self, entities: Tensor | None) -> Tensor:
-        """Candidates' coordinates, bias and 1, ``(…,) -> (…, dim + 2)``."""
-        if (
-            entities is None or entities.numel() >= self.num_entities
-        ):  # the table is made once, and rows are read from it
+    def candidates(self, entities: Tensor | None) -> Tensor:
+        if entities is None or entities.numel() >= self.num_entities:
+            # So many rows are cheaper to read from a table that is made once.
             table = nn.functional.pad(torch.cat((self.points(), self.tail_bias[:, None]), dim=-1), (0, 1), value=1.0)
             return table if entities is None else nn.functional.embedding(entities, table)
         bias = nn.functional.embedding(entities, self.tail_bias[:, None])
         return nn.functional.pad(torch.cat((self.points(entities), bias), dim=-1), (0, 1), value=1.0)
 
-    def _with_loops(
-        self, scores: Tensor, heads: Tensor, relations: Tensor, tails: Tensor | None, pool: Tensor | None
-    ) -> Tensor:
+    def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
+        return inner(question, candidates)
+
+    def adjust(self, scores: Tensor, heads: Tensor, relations: Tensor, entities: Tensor | None) -> Tensor:
         if self.loop_bias is None:
             return scores
-        extra = self.loop_bias[relations]
-        if tails is None and pool is None:
-            return scores.scatter_add(1, heads[:, None], extra[:, None])
-        parts = ([tails] if tails is not None else []) + ([pool.expand(len(heads), -1)] if pool is not None else [])
-        return scores + torch.where(torch.cat(parts, dim=1) == heads[:, None], extra[:, None], 0.0)
+        extra = self.loop_bias[relations][:, None]
+        if entities is None:
+            return scores.scatter_add(1, heads[:, None], extra)
+        return scores + torch.where(entities == heads[:, None], extra, 0.0)
 
     def extra_repr(self) -> str:
         return f"{self.num_entities} entities, {self.num_relations} relations, dim={self.dim}, scale={self.scale}"
