@@ -7,6 +7,8 @@ from abc import ABC, abstractmethod
 import torch
 from torch import Tensor, nn
 
+from hybonet.nn import LorentzEmbedding
+
 
 class TripleModel(nn.Module, ABC):
     """Scores of triples; larger is more plausible.
@@ -23,6 +25,7 @@ class TripleModel(nn.Module, ABC):
 
     num_entities: int
     num_relations: int
+    entities: nn.Embedding | LorentzEmbedding  #: the table of entities
 
     @abstractmethod
     def points(self, entities: Tensor | None = None) -> Tensor:
@@ -61,6 +64,8 @@ class TripleModel(nn.Module, ABC):
 
 class VectorModel(TripleModel):
     """A model whose entities are plain vectors, and candidates what they are."""
+
+    entities: nn.Embedding
 
     def __init__(self, num_entities: int, num_relations: int, dim: int) -> None:
         super().__init__()

@@ -11,11 +11,11 @@ from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
 from hybonet.models.grouped_linear import grouped_linear
-from hybonet.models.triple_model import TripleModel, inner
+from hybonet.models.inner_product import InnerProductModel, with_bias, with_offset
 from hybonet.nn import LorentzEmbedding, LorentzModule, gated_lift
 
 
-class TripleScorer(LorentzModule, TripleModel):
+class TripleScorer(LorentzModule, InnerProductModel):
     r"""Score :math:`s(h, r, t) = -d_L^2(f_r(e_h), e_t) + b_h + b_t + \delta` of triples; larger is more plausible.
 
     :math:`f_r` is a normalised Lorentz linear map of its own for each relation, its gate without bias. Questions for
@@ -44,6 +44,8 @@ class TripleScorer(LorentzModule, TripleModel):
         >>> scorer(torch.tensor([1, 2]), torch.tensor([0, 9])).shape
         torch.Size([2, 100])
     """
+
+    entities: LorentzEmbedding
 
     def __init__(
         self,
@@ -147,31 +149,19 @@ class TripleScorer(LorentzModule, TripleModel):
         query = 2.0 * torch.cat((-expected[:, :1], expected[:, 1:]), dim=-1)
         return query, self.head_bias[heads] + (self.margin - 2.0 / self.manifold.K)
 
-    # Biases ride along as coordinates, [q, 1, c] · [t, b_t, 1]: scores are written once, by one product, and a
-    # candidate's bias is gathered with its point.
-
     def question(self, heads: Tensor, relations: Tensor) -> Tensor:
-        query, offset = self.queries(heads, relations)
-        return torch.cat((query, torch.ones_like(offset)[:, None], offset[:, None]), dim=-1)
+        return with_offset(*self.queries(heads, relations))
 
     def candidates(self, entities: Tensor | None) -> Tensor:
         if entities is None or entities.numel() >= self.num_entities:
             # So many rows are cheaper to read from a table that is made once.
-            table = nn.functional.pad(torch.cat((self.points(), self.tail_bias[:, None]), dim=-1), (0, 1), value=1.0)
+            table = with_bias(self.points(), self.tail_bias)
             return table if entities is None else nn.functional.embedding(entities, table)
-        bias = nn.functional.embedding(entities, self.tail_bias[:, None])
-        return nn.functional.pad(torch.cat((self.points(entities), bias), dim=-1), (0, 1), value=1.0)
+        bias = nn.functional.embedding(entities, self.tail_bias[:, None]).squeeze(-1)
+        return with_bias(self.points(entities), bias)
 
-    def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
-        return inner(question, candidates)
-
-    def adjust(self, scores: Tensor, heads: Tensor, relations: Tensor, entities: Tensor | None) -> Tensor:
-        if self.loop_bias is None:
-            return scores
-        extra = self.loop_bias[relations][:, None]
-        if entities is None:
-            return scores.scatter_add(1, heads[:, None], extra)
-        return scores + torch.where(entities == heads[:, None], extra, 0.0)
+    def loop_score(self, relations: Tensor) -> Tensor | None:
+        return None if self.loop_bias is None else self.loop_bias[relations]
 
     def extra_repr(self) -> str:
         return f"{self.num_entities} entities, {self.num_relations} relations, dim={self.dim}, scale={self.scale}"

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
 from hybonet.nn.module import LorentzModule
+from hybonet.nn.shortened import shortened
 
 
 class LorentzEmbedding(LorentzModule):
@@ -96,9 +97,7 @@ class LorentzEmbedding(LorentzModule):
 
     def _on_sheet(self, rows: Tensor) -> Tensor:
         if self.max_norm is not None:
-            space = rows[..., 1:]
-            length = torch.linalg.vector_norm(space, dim=-1, keepdim=True)
-            return self.manifold.lift(space * (self.max_norm / length.clamp_min(self.max_norm)))
+            return shortened(rows, self.max_norm, self.manifold)
         # A learned curvature moves the sheet under the stored rows: time follows it.
         return self.manifold.projx(rows) if self.manifold.learnable else rows
 

@@ -67,6 +67,11 @@ class KnowledgeGraphSettings(LoopSettings):
         description="how entities are moved. chart: Adam on the space coordinates (the chart), from which time "
         "follows; riemannian (the paper): along geodesics",
     )
+    sparse_updates: bool = Field(
+        False,
+        description="move only the entities of a batch, as torch's SparseAdam does: a step then costs the same however "
+        "many entities there are; not with candidates=all",
+    )
     lr: float = Field(0.005, gt=0, description="learning rate: the size of a step")
     margin: float = Field(
         8.0, description="added to every score; bce: the squared distance below which a triple counts as right"
@@ -90,4 +95,8 @@ class KnowledgeGraphSettings(LoopSettings):
             raise ValueError("expected regularizer and regularization together; set both, or neither")
         if self.label_smoothing and self.loss == "self_adversarial":
             raise ValueError("expected label_smoothing=0 with loss=self_adversarial, which has no target to smooth")
+        if self.sparse_updates and self.candidates == "all":
+            raise ValueError(
+                "expected candidates own or pool with sparse_updates: with all, every entity is in a batch"
+            )
         return self

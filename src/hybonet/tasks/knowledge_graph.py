@@ -13,6 +13,8 @@ from hybonet.data.triples import TripleData
 from hybonet.geometry import Lorentz
 from hybonet.metrics.ranking import KnownAnswers, KnownTriples, ranking_metrics
 from hybonet.models import TripleModel, TripleScorer, baselines
+from hybonet.models.inner_product import Choice, InnerProductModel
+from hybonet.models.inner_softmax import Places
 from hybonet.optim import RiemannianAdam
 from hybonet.tasks.kg_evaluation import evaluate, rank_split
 from hybonet.tasks.kg_losses import all_entities_loss, regularisation, triple_loss
@@ -59,6 +61,11 @@ class KnowledgeGraphTask:
         self.relation_weights = _bernoulli_weights(self.triples, both) if settings.bernoulli else None
 
     def build_model(self) -> TripleModel:
+        model = self._build_model()
+        model.entities.sparse = self.settings.sparse_updates
+        return model
+
+    def _build_model(self) -> TripleModel:
         s, counts = self.settings, (self.data.num_entities, self.data.num_relations)
         if not s.model.startswith("hybonet"):
             margin = {"margin": s.margin} if s.model in ("TransE", "RotatE") else {}
@@ -93,36 +100,50 @@ class KnowledgeGraphTask:
                 shape = (len(chosen), s.negatives) if s.candidates == "own" else (s.negatives,)
                 generator = generator_for(s.seed, epoch, number + 1)
                 candidates = torch.randint(self.data.num_entities, shape, generator=generator)
-                if s.candidates == "own":
-                    candidates = candidates[rank::world]
+                # A pool has each entity once, in order: which of them a question knows is then quickly found.
+                candidates = candidates[rank::world] if s.candidates == "own" else candidates.unique()
             heads, relations, tails = chosen[rank::world].unbind(1)
             yield Batch(heads, relations, tails, candidates)
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         s = self.settings
         batch = batch.to(s.device)
-        if batch.candidates is None:
-            scores = model(batch.heads, batch.relations)
-            if s.filter_negatives:
-                scores = self._without_known(scores, batch)
-            each = all_entities_loss(
-                s.loss,
-                scores,
-                batch.tails,
-                smoothing=s.label_smoothing,
-                temperature=s.adversarial_temperature,
-                masked=s.filter_negatives,
-            )
-        else:
-            each = self._loss_against_candidates(model, batch)
+        weight = torch.full((len(batch.heads),), 1 / len(batch.heads), device=s.device)
         if self.relation_weights is not None:
-            each = each * self.relation_weights.to(each)[batch.relations]
-        loss = each.mean()
+            weight = weight * self.relation_weights.to(s.device)[batch.relations]
+        if s.loss == "softmax" and s.candidates != "own" and isinstance(unwrapped(model), InnerProductModel):
+            loss = self._softmax_loss(model, batch, weight)
+        elif batch.candidates is None:
+            loss = (weight * self._loss_against_all(model, batch)).sum()
+        else:
+            loss = (weight * self._loss_against_candidates(model, batch)).sum()
         if s.regularizer != "none":
-            table: Any = getattr(model, "module", model)  # under several processes the model is wrapped
+            table: Any = unwrapped(model)
             touched = [_space(table.points(batch.heads), s.model), _space(table.points(batch.tails), s.model)]
             loss = loss + s.regularization * regularisation(touched, 2 if s.regularizer == "l2" else 3)
         return loss
+
+    def _softmax_loss(self, model: nn.Module, batch: Batch, weight: Tensor) -> Tensor:
+        """The fused loss of models whose scores are inner products."""
+        s = self.settings
+        known = Places(*self.known_answers.of(batch.heads, batch.relations)) if s.filter_negatives else None
+        total = self.data.num_entities if s.candidates == "pool" else None
+        choice = Choice(weight, known, s.label_smoothing, total)
+        return model(batch.heads, batch.relations, batch.tails, pool=batch.candidates, choice=choice)
+
+    def _loss_against_all(self, model: nn.Module, batch: Batch) -> Tensor:
+        s = self.settings
+        scores = model(batch.heads, batch.relations)
+        if s.filter_negatives:
+            scores = self._without_known(scores, batch)
+        return all_entities_loss(
+            s.loss,
+            scores,
+            batch.tails,
+            smoothing=s.label_smoothing,
+            temperature=s.adversarial_temperature,
+            masked=s.filter_negatives,
+        )
 
     def _loss_against_candidates(self, model: nn.Module, batch: Batch) -> Tensor:
         s, candidates = self.settings, batch.candidates
@@ -163,6 +184,11 @@ class KnowledgeGraphTask:
             "protocol": "filtered ranking of tails and heads, ties realistic",
             "data": {"source": data.source, "sha256": dict(data.sha256), **data.statistics()},
         }
+
+
+def unwrapped(model: nn.Module) -> nn.Module:
+    """The model itself: under several processes it is wrapped."""
+    return getattr(model, "module", model)
 
 
 def _bernoulli_weights(triples: Tensor, num_relations: int) -> Tensor:

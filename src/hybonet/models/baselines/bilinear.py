@@ -5,10 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from hybonet.models.triple_model import VectorModel, inner
+from hybonet.models.inner_product import InnerProductModel
+from hybonet.models.triple_model import VectorModel
 
 
-class _Bilinear(VectorModel):
+class _Bilinear(InnerProductModel, VectorModel):
     """Entities and relations as plain vectors, scores as inner products with a question."""
 
     def __init__(self, num_entities: int, num_relations: int, dim: int, relation_dim: int, dropout: float) -> None:
@@ -17,9 +18,6 @@ class _Bilinear(VectorModel):
         self.dropout = nn.Dropout(dropout)
         for table in (self.entities, self.relations):
             nn.init.normal_(table.weight, std=dim**-0.5)
-
-    def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
-        return inner(question, candidates)
 
 
 class DistMult(_Bilinear):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from hybonet.models.triple_model import BiasedVectorModel, inner
+from hybonet.models.inner_product import InnerProductModel, with_bias, with_offset
+from hybonet.models.triple_model import BiasedVectorModel
 
 
-class ConvE(BiasedVectorModel):
+class ConvE(InnerProductModel, BiasedVectorModel):
     """Dettmers et al. (2018): a 3×3 convolution over the stacked vectors of head and relation.
 
     Args:
@@ -62,7 +63,7 @@ class ConvE(BiasedVectorModel):
         halves = [
             table.view(len(heads), 1, -1, self.width) for table in (self.entities(heads), self.relations(relations))
         ]
-        return self.layers(torch.cat(halves, dim=2))
+        return with_offset(self.layers(torch.cat(halves, dim=2)), self.head_bias[heads])
 
-    def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
-        return inner(question, candidates)
+    def candidates(self, entities: Tensor | None) -> Tensor:
+        return with_bias(self.points(entities), self.tail_bias if entities is None else self.tail_bias[entities])

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from hybonet.models.baselines.poincare_pairs import from_chord, from_tangent, into_ball, to_tangent
-from hybonet.models.triple_model import BiasedVectorModel, inner, squared_distance, squared_norms
+from hybonet.models.inner_product import InnerProductModel, with_bias, with_offset
+from hybonet.models.triple_model import BiasedVectorModel, inner, squared_norms
 
 
 class _MultiRelational(BiasedVectorModel):
@@ -22,7 +23,7 @@ class _MultiRelational(BiasedVectorModel):
         nn.init.normal_(self.shift.weight, std=1e-3)
 
 
-class MuRE(_MultiRelational):
+class MuRE(InnerProductModel, _MultiRelational):
     r"""Balažević et al. (2019): :math:`s = -\lVert R_r h - (t + r) \rVert^2 + b_h + b_t`, R diagonal.
 
     Example:
@@ -35,10 +36,14 @@ class MuRE(_MultiRelational):
         super().__init__(num_entities, num_relations, dim, dropout)
 
     def question(self, heads: Tensor, relations: Tensor) -> Tensor:
-        return self.dropout(self.entities(heads)) * self.stretch(relations) - self.shift(relations)
+        # -|q - t|² = 2 q·t - |q|² - |t|²: an inner product with two numbers more.
+        query = self.dropout(self.entities(heads)) * self.stretch(relations) - self.shift(relations)
+        return with_offset(2 * query, self.head_bias[heads] - query.square().sum(-1))
 
-    def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
-        return -squared_distance(question, candidates)
+    def candidates(self, entities: Tensor | None) -> Tensor:
+        points = self.points(entities)
+        bias = self.tail_bias if entities is None else self.tail_bias[entities]
+        return with_bias(points, bias - squared_norms(points))
 
 
 class MuRP(_MultiRelational):

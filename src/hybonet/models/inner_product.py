@@ -1,0 +1,134 @@
+"""Scorers of triples whose match is an inner product: matrix products score, and a fused kernel trains them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from hybonet.models.inner_softmax import Places, inner_softmax_loss
+from hybonet.models.triple_model import TripleModel, inner
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How a softmax loss over candidates is to be made.
+
+    Args:
+        weight: of each question in the sum.
+        known: questions (rows) and entities that are no candidates to them, besides the right tail.
+        smoothing: share of the target spread evenly over the other candidates.
+        total: entities that a sample of candidates stands for; None if they are all there are.
+    """
+
+    weight: Tensor
+    known: Places | None = None
+    smoothing: float = 0.0
+    total: int | None = None
+
+
+class InnerProductModel(TripleModel):
+    """A model whose scores are inner products of :meth:`question` and :meth:`candidates`, loops apart.
+
+    ``forward`` with a :class:`Choice` gives the softmax loss of the tails against all entities, or against a pool of
+    different ones in ascending order, without a matrix of scores.
+    """
+
+    def loop_score(self, relations: Tensor) -> Tensor | None:
+        """What a head has on top of its score as its own tail, ``(B,) -> (B,)``; nothing by default."""
+        return None
+
+    def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
+        return inner(question, candidates)
+
+    def adjust(self, scores: Tensor, heads: Tensor, relations: Tensor, entities: Tensor | None) -> Tensor:
+        extra = self.loop_score(relations)
+        if extra is None:
+            return scores
+        if entities is None:
+            return scores.scatter_add(1, heads[:, None], extra[:, None])
+        return scores + torch.where(entities == heads[:, None], extra[:, None], 0.0)
+
+    def forward(
+        self,
+        heads: Tensor,
+        relations: Tensor,
+        tails: Tensor | None = None,
+        *,
+        pool: Tensor | None = None,
+        choice: Choice | None = None,
+    ) -> Tensor:
+        if choice is None:
+            return super().forward(heads, relations, tails, pool=pool)
+        if tails is None or tails.dim() != 1:
+            raise ValueError("expected one right tail for each question with a choice")
+        question = self.question(heads, relations)
+        if pool is None:
+            candidates = self.candidates(None)
+            right = candidates[tails]
+        else:  # one look-up, so that one gradient goes back to the table
+            right, candidates = self.candidates(torch.cat((tails, pool))).split((len(tails), len(pool)))
+        truth = self.adjust(self.match(question, relations, right[:, None]), heads, relations, tails[:, None])[:, 0]
+        rows = torch.arange(len(heads), device=heads.device)
+        left_out = _locate(Places(rows, tails), pool)
+        if choice.known is not None:
+            left_out = _together(left_out, _locate(choice.known, pool), len(candidates))
+        loop, extra = self.loop_score(relations), None
+        if loop is not None:
+            at = _locate(Places(rows, heads), pool)
+            extra = at, loop[at.rows]
+        number = len(candidates) - torch.bincount(left_out.rows, minlength=len(heads))
+        share = None
+        if choice.total is not None:
+            share = ((choice.total - 1) / number.clamp_min(1)).log().to(truth)
+        loss = inner_softmax_loss(
+            question, candidates, truth, weight=choice.weight, share=share, left_out=left_out, extra=extra
+        )
+        if choice.smoothing:
+            # The mean of all scores needs none of them: it is the product with the candidates' sum.
+            others = question @ candidates.sum(0)
+            if extra is not None:
+                others = others.index_add(0, extra[0].rows, extra[1])
+            others = others.index_add(
+                0, left_out.rows, -(question[left_out.rows] * candidates[left_out.columns]).sum(1)
+            )
+            if loop is not None:
+                hidden_loop = left_out.rows[_entities(left_out, pool) == heads[left_out.rows]]
+                others = others.index_add(0, hidden_loop, -loop[hidden_loop])
+            mean = others / number.clamp_min(1)
+            loss = loss + choice.smoothing * (choice.weight * (truth - torch.where(number > 0, mean, 0.0))).sum()
+        return loss
+
+
+# Biases ride along as coordinates, [q, 1, c] · [t, b_t, 1]: scores are written once, by one product, and a candidate's
+# bias is gathered with its point.
+
+
+def with_offset(query: Tensor, offset: Tensor) -> Tensor:
+    """A question that adds a number of its own, and each candidate's, to its inner products; ``(B, k), (B,)``."""
+    return torch.cat((query, torch.ones_like(offset)[:, None], offset[:, None]), dim=-1)
+
+
+def with_bias(points: Tensor, bias: Tensor) -> Tensor:
+    """Candidates for :func:`with_offset`; ``(..., k), (...) -> (..., k + 2)``."""
+    return torch.cat((points, bias[..., None], torch.ones_like(bias)[..., None]), dim=-1)
+
+
+def _locate(entities: Places, pool: Tensor | None) -> Places:
+    """Where rows have given entities among the candidates, an ascending pool or all; others drop out."""
+    if pool is None:
+        return entities
+    place = torch.searchsorted(pool, entities.columns.contiguous()).clamp_max(len(pool) - 1)
+    found = pool[place] == entities.columns
+    return Places(entities.rows[found], place[found])
+
+
+def _entities(places: Places, pool: Tensor | None) -> Tensor:
+    return places.columns if pool is None else pool[places.columns]
+
+
+def _together(a: Places, b: Places, width: int) -> Places:
+    """Places of both, each once."""
+    key = torch.cat((a.rows * width + a.columns, b.rows * width + b.columns)).unique()
+    return Places(key.div(width, rounding_mode="floor"), key % width)
