@@ -150,6 +150,13 @@ def test_history_is_one_line_an_epoch_even_after_a_crash_between_line_and_checkp
     assert all(row["loss"] != 123 for row in result.history)
 
 
+def test_time_stops_after_a_whole_epoch_with_a_validation(tmp_path):
+    result = fit(tmp_path, epochs=200, validate_every=50, minutes=1e-9)
+    assert (result.epochs, result.stopped_early) == (1, True)
+    assert "accuracy" in result.history[-1]
+    assert fit(tmp_path, epochs=3, validate_every=50, minutes=None, resume=True).epochs == 3
+
+
 def test_patience_stops_early(tmp_path):
     result = fit(tmp_path, epochs=200, validate_every=1, patience=3)
     assert result.stopped_early

@@ -175,13 +175,13 @@ class Trainer:
             "lr": self.optimizer.param_groups[0]["lr"],
             "seconds": round(position.seconds, 3),
         }
-        final = position.epoch + 1 == settings.epochs
+        final = position.epoch + 1 == settings.epochs or self.processes.agree(self._out_of_time())
         if final or (position.epoch + 1) % settings.validate_every == 0:
             metrics = self._validate()
             row |= metrics
             self._select(metrics[self.task.monitor])
         position.epoch, position.batch, position.loss_sum = position.epoch + 1, 0, 0.0
-        position.finished = self._at_the_end()
+        position.finished = self.processes.agree(self._at_the_end())
         if self.processes.is_main:
             with open(self.folder / HISTORY, "a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
@@ -192,7 +192,11 @@ class Trainer:
     def _at_the_end(self) -> bool:
         """Whether, after a whole number of epochs, no more are to follow."""
         patience = self.settings.patience
-        return self.position.epoch >= self.settings.epochs or (patience is not None and self.position.stale >= patience)
+        out_of_patience = patience is not None and self.position.stale >= patience
+        return self.position.epoch >= self.settings.epochs or out_of_patience or self._out_of_time()
+
+    def _out_of_time(self) -> bool:
+        return self.settings.minutes is not None and self.position.seconds >= 60 * self.settings.minutes
 
     def _validate(self) -> dict[str, float]:
         """Metrics from the main process, for all; validation draws no random numbers of the training."""

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 S = TypeVar("S", bound="Settings")
 #: What may be changed when a stopped or finished run goes on; all else would make it another run.
-CHANGEABLE = ("epochs", "patience", "validate_every", "checkpoint_seconds")
+CHANGEABLE = ("epochs", "minutes", "patience", "validate_every", "checkpoint_seconds")
 
 
 class Settings(BaseModel):
@@ -152,6 +152,9 @@ class LoopSettings(Settings):
     """
 
     epochs: int = Field(100, ge=1, description="passes over the training data")
+    minutes: float | None = Field(
+        None, gt=0, description="stop after the epoch in which training (validation apart) has taken so long; none: never"
+    )
     seed: int = Field(0, ge=0, lt=2**63, description="seed of all random numbers; the same seed gives the same model")
     max_grad_norm: float | None = Field(
         None, gt=0, description="clipping: gradients longer than this in all are shortened to it; none: leave them"
