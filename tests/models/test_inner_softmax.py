@@ -76,7 +76,8 @@ def models():
 @pytest.mark.parametrize("pooled", [False, True])
 @pytest.mark.parametrize("smoothing", [0.0, 0.2])
 @pytest.mark.parametrize("filtered", [False, True])
-def test_a_choice_is_the_softmax_loss_of_the_scores(model, pooled, smoothing, filtered):
+@pytest.mark.parametrize("sharp", [False, True])
+def test_a_choice_is_the_softmax_loss_of_the_scores(model, pooled, smoothing, filtered, sharp):
     torch.manual_seed(0)
     with torch.no_grad():
         for parameter in model.parameters():
@@ -85,6 +86,7 @@ def test_a_choice_is_the_softmax_loss_of_the_scores(model, pooled, smoothing, fi
     heads, tails, relations = torch.randint(40, (B,)), torch.randint(40, (B,)), torch.randint(6, (B,))
     tails[0] = heads[0]  # a loop that is true
     weight = torch.rand(B, dtype=torch.float64)
+    sharpness = 0.5 + torch.rand(B, dtype=torch.float64) if sharp else None
     pool = torch.randint(40, (25,)).unique() if pooled else None
     # One of the known answers is the head itself, one the right tail.
     known = Places(torch.tensor([1, 2, 2, 2]), torch.stack((heads[1], tails[2], heads[3], heads[4])))
@@ -93,10 +95,11 @@ def test_a_choice_is_the_softmax_loss_of_the_scores(model, pooled, smoothing, fi
     for fused in (True, False):
         model.zero_grad()
         if fused:
-            choice = Choice(weight, known if filtered else None, smoothing, 40 if pooled else None)
+            choice = Choice(weight, known if filtered else None, smoothing, 40 if pooled else None, sharpness)
             loss = model(heads, relations, tails, pool=pool, choice=choice)
         else:
             scores = model(heads, relations)
+            scores = scores if sharpness is None else scores * sharpness[:, None]
             hidden = torch.zeros_like(scores, dtype=torch.bool)
             hidden[torch.arange(B), tails] = True
             if filtered:

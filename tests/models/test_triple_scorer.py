@@ -58,3 +58,17 @@ def test_released_code_gives_the_same_scores_up_to_a_constant():
     ours = scorer(*(torch.tensor(case[name]) for name in ("heads", "relations", "tails")))
     # That code writes 2<q,t> for -d² = 2 + 2<q,t>: its margin of 8 is 6 in the paper's formula.
     torch.testing.assert_close(ours, torch.tensor(case["scores"]) + 2.0, rtol=1e-5, atol=1e-5)
+
+
+def test_a_symmetric_relation_is_one_with_its_reciprocal():
+    torch.manual_seed(0)
+    scorer = TripleScorer(12, 3, 6, loop_bias=True, symmetric=[1])
+    with torch.no_grad():
+        scorer.loop_bias.normal_()
+    heads = torch.arange(12)
+    one, other = (scorer(heads, torch.full((12,), relation)) for relation in (1, 1 + 3))
+    assert torch.equal(one, other)
+    assert not torch.equal(scorer(heads, torch.full((12,), 0)), scorer(heads, torch.full((12,), 3)))
+    again = TripleScorer.from_config(scorer.config())
+    again.load_state_dict(scorer.state_dict())
+    assert torch.equal(again(heads, torch.full((12,), 4)), one)

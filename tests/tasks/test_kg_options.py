@@ -42,6 +42,9 @@ def first_loss(**changes):
         ({}, {"bernoulli": True}),
         ({}, {"label_smoothing": 0.1}),
         ({"loss": "bce"}, {"label_smoothing": 0.1}),
+        ({}, {"sharpness": 0.5}),
+        ({"model": "RotH"}, {"sharpness": 0.5}),
+        (OWN, {"sharpness": 0.5}),
         ({"loss": "self_adversarial"}, {"adversarial_temperature": 0.0}),
         ({}, {"regularizer": "l2", "regularization": 0.1}),
         ({}, {"regularizer": "n3", "regularization": 0.1}),
@@ -147,3 +150,27 @@ def test_bernoulli_weights_favour_the_reading_with_few_answers():
 def test_options_that_would_do_nothing_are_refused(changes, said):
     with pytest.raises(ValueError, match=said):
         KnowledgeGraphSettings(**changes)
+
+
+def both_ways():
+    """Pairs of friends, most of them known from both sides, and parents, known from one."""
+    friends = [(f"a{i}", "friend", f"b{i}") for i in range(20)]
+    back = [(tail, relation, head) for head, relation, tail in friends[2:]]
+    return graph_of([*friends, *back, *[(f"a{i}", "child of", "p") for i in range(20)]])
+
+
+def test_symmetric_relations_are_found_in_the_training_triples():
+    data = both_ways()
+    task = KnowledgeGraphTask(KnowledgeGraphSettings(**BASE, symmetric_sharpness=2.0, tie_symmetric=True), data)
+    friend = list(data.relations).index("friend")
+    assert task.sharpness[friend] == 2
+    assert task.sharpness[1 - friend] == 1
+    assert task.build_model().symmetric == (friend,)
+    assert KnowledgeGraphTask(KnowledgeGraphSettings(**BASE), data).build_model().symmetric == ()
+
+
+def test_what_is_known_one_way_of_a_symmetric_relation_is_known_the_other_way(tmp_path):
+    data = both_ways()
+    settings = KnowledgeGraphSettings(**BASE | {"epochs": 60, "validate_every": 60}, tie_symmetric=True)
+    model = KGModel(Trainer(KnowledgeGraphTask(settings, data), tmp_path).fit().model, data)
+    assert model.tails("b0", "friend", top=1)[0].label == "a0"  # only a0 friend b0 was there

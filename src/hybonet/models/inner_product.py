@@ -20,12 +20,14 @@ class Choice:
         known: questions (rows) and entities that are no candidates to them, besides the right tail.
         smoothing: share of the target spread evenly over the other candidates.
         total: entities that a sample of candidates stands for; None if they are all there are.
+        sharpness: what each question's scores are multiplied with; 1 if None.
     """
 
     weight: Tensor
     known: Places | None = None
     smoothing: float = 0.0
     total: int | None = None
+    sharpness: Tensor | None = None
 
 
 class InnerProductModel(TripleModel):
@@ -70,11 +72,15 @@ class InnerProductModel(TripleModel):
         else:  # one look-up, so that one gradient goes back to the table
             right, candidates = self.candidates(torch.cat((tails, pool))).split((len(tails), len(pool)))
         truth = self.adjust(self.match(question, relations, right[:, None]), heads, relations, tails[:, None])[:, 0]
+        loop = self.loop_score(relations)
+        if choice.sharpness is not None:
+            question, truth = question * choice.sharpness[:, None], truth * choice.sharpness
+            loop = loop * choice.sharpness if loop is not None else None
         rows = torch.arange(len(heads), device=heads.device)
         left_out = _locate(Places(rows, tails), pool)
         if choice.known is not None:
             left_out = _together(left_out, _locate(choice.known, pool), len(candidates))
-        loop, extra = self.loop_score(relations), None
+        extra = None
         if loop is not None:
             at = _locate(Places(rows, heads), pool)
             extra = at, loop[at.rows]

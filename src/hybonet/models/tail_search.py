@@ -100,8 +100,8 @@ class TailSearch:
 
     def _loops(self, heads: Tensor, relations: Tensor) -> tuple[Tensor, Tensor]:
         """The entities asked about, and what their scores have on top."""
-        bias = self.scorer.loop_bias
-        return heads, self._bias.new_zeros(len(heads)) if bias is None else bias[relations]
+        extra = self.scorer.loop_score(relations)
+        return heads, self._bias.new_zeros(len(heads)) if extra is None else extra
 
     def _search(
         self, query: Tensor, top: int, rows: Tensor, entities: Tensor, loops: tuple[Tensor, Tensor]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import torch
@@ -33,6 +33,8 @@ class TripleScorer(LorentzModule, InnerProductModel):
         loop_bias: a number for each relation, added to the score of an entity standing in it to itself: a relation
             that has no loops in the data learns so. Without it a relation whose map is close to the identity, such as a
             symmetric one, always finds the entity asked about the best answer.
+        symmetric: relations that hold both ways: each is one with its reciprocal, so that h r t and t r h have the same
+            map, and what is learnt of one reading is known of the other.
 
     Shapes: ``heads (B,)``, ``relations (B,)``, ``tails (B,)`` or ``(B, N)`` ``->`` scores shaped as ``tails``;
     with ``pool (P,)`` instead, of the same candidates for all questions, ``(B, P)``; with neither, of all entities,
@@ -46,6 +48,7 @@ class TripleScorer(LorentzModule, InnerProductModel):
     """
 
     entities: LorentzEmbedding
+    one_of_both: Tensor
 
     def __init__(
         self,
@@ -59,6 +62,7 @@ class TripleScorer(LorentzModule, InnerProductModel):
         dropout: float = 0.0,
         transform: Literal["lorentz", "tangent"] = "lorentz",
         loop_bias: bool = False,
+        symmetric: Sequence[int] = (),
         manifold: Lorentz | None = None,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
@@ -74,6 +78,10 @@ class TripleScorer(LorentzModule, InnerProductModel):
         self.head_bias = nn.Parameter(torch.empty(num_entities, **options))
         self.tail_bias = nn.Parameter(torch.empty(num_entities, **options))
         self.loop_bias = nn.Parameter(torch.empty(both, **options)) if loop_bias else None
+        self.symmetric = tuple(symmetric)
+        one = torch.arange(both, device=device)
+        one[[number + num_relations for number in self.symmetric]] = one[list(self.symmetric)]
+        self.register_buffer("one_of_both", one, persistent=False)
         self.reset_parameters()
 
     def config(self) -> dict[str, Any]:
@@ -100,6 +108,7 @@ class TripleScorer(LorentzModule, InnerProductModel):
             "dropout": self.dropout,
             "transform": self.transform,
             "loop_bias": self.loop_bias is not None,
+            "symmetric": list(self.symmetric),
             "K": self.manifold.curvature,
             "learn_curvature": self.manifold.learnable,
             "dtype": str(self.tail_bias.dtype).removeprefix("torch."),
@@ -127,6 +136,7 @@ class TripleScorer(LorentzModule, InnerProductModel):
 
     def transformed(self, heads: Tensor, relations: Tensor) -> Tensor:
         """The points :math:`f_r(e_h)`, ``(B, dim)``: where tails are expected."""
+        relations = self.one_of_both[relations]
         x = self.entities(heads)
         if self.transform == "tangent":
             v = nn.functional.dropout(self.manifold.logmap0(x), self.dropout, self.training)
@@ -161,7 +171,7 @@ class TripleScorer(LorentzModule, InnerProductModel):
         return with_bias(self.points(entities), bias)
 
     def loop_score(self, relations: Tensor) -> Tensor | None:
-        return None if self.loop_bias is None else self.loop_bias[relations]
+        return None if self.loop_bias is None else self.loop_bias[self.one_of_both[relations]]
 
     def extra_repr(self) -> str:
         return f"{self.num_entities} entities, {self.num_relations} relations, dim={self.dim}, scale={self.scale}"

@@ -55,6 +55,17 @@ class KnowledgeGraphSettings(LoopSettings):
         lt=1,
         description="softmax, bce: share of the target moved to the other candidates, against overconfidence",
     )
+    sharpness: float = Field(
+        1.0,
+        gt=0,
+        description="what the loss multiplies scores with: large, a candidate must come close to the truth to matter, "
+        "which learns the training triples by heart; small, all of them matter, which generalises",
+    )
+    symmetric_sharpness: float | None = Field(
+        None,
+        gt=0,
+        description="the same for relations that hold both ways in most of the training triples; none: as the others",
+    )
     adversarial_temperature: float = Field(
         1.0, ge=0, description="self_adversarial: how much more hard candidates weigh; 0: all the same"
     )
@@ -86,6 +97,11 @@ class KnowledgeGraphSettings(LoopSettings):
     K: float = Field(-1.0, lt=0, description="curvature of the space, below 0")
     loop_bias: bool = Field(
         True, description="hybonet: let each relation learn whether an entity may stand in it to itself"
+    )
+    tie_symmetric: bool = Field(
+        False,
+        description="hybonet: relations that hold both ways in most of the training triples have one map for both "
+        "readings, so that what is learnt of one is known of the other",
     )
     learn_curvature: bool = Field(False, description="train the curvature too, from K on")
 

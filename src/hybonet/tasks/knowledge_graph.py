@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from hybonet.data.triples import TripleData
 from hybonet.geometry import Lorentz
-from hybonet.metrics.ranking import KnownAnswers, KnownTriples, ranking_metrics
+from hybonet.metrics.ranking import KnownAnswers, KnownTriples, ranking_metrics, symmetric_share
 from hybonet.models import TripleModel, TripleScorer, baselines
 from hybonet.models.inner_product import Choice, InnerProductModel
 from hybonet.models.inner_softmax import Places
@@ -58,6 +58,10 @@ class KnowledgeGraphTask:
         if settings.filter_negatives:
             self.known_answers = KnownAnswers(self.triples, both)
             self.known_triples = KnownTriples(self.triples, data.num_entities, both)
+        self.symmetric = symmetric_share(data.train, data.num_entities, data.num_relations) > 0.5
+        self.sharpness = torch.full((data.num_relations,), settings.sharpness)
+        if settings.symmetric_sharpness is not None:
+            self.sharpness[self.symmetric] = settings.symmetric_sharpness
         self.relation_weights = _bernoulli_weights(self.triples, both) if settings.bernoulli else None
 
     def build_model(self) -> TripleModel:
@@ -78,6 +82,7 @@ class KnowledgeGraphTask:
             margin=s.margin,
             dropout=s.dropout,
             loop_bias=s.loop_bias,
+            symmetric=self.symmetric.nonzero().flatten().tolist() if s.tie_symmetric else (),
             transform="tangent" if s.model == "hybonet-tangent" else "lorentz",
             manifold=Lorentz(s.K, learnable=s.learn_curvature),
         )
@@ -128,12 +133,13 @@ class KnowledgeGraphTask:
         s = self.settings
         known = Places(*self.known_answers.of(batch.heads, batch.relations)) if s.filter_negatives else None
         total = self.data.num_entities if s.candidates == "pool" else None
-        choice = Choice(weight, known, s.label_smoothing, total)
+        sharpness = self._sharpness_of(batch)
+        choice = Choice(weight, known, s.label_smoothing, total, sharpness)
         return model(batch.heads, batch.relations, batch.tails, pool=batch.candidates, choice=choice)
 
     def _loss_against_all(self, model: nn.Module, batch: Batch) -> Tensor:
         s = self.settings
-        scores = model(batch.heads, batch.relations)
+        scores = self._sharpened(model(batch.heads, batch.relations), batch)
         if s.filter_negatives:
             scores = self._without_known(scores, batch)
         return all_entities_loss(
@@ -153,6 +159,7 @@ class KnowledgeGraphTask:
             scores = model(batch.heads, batch.relations, every)
         else:
             scores = model(batch.heads, batch.relations, batch.tails[:, None], pool=candidates)
+        scores = self._sharpened(scores, batch)
         truth, others = scores[:, 0], scores[:, 1:]
         wrong = candidates != batch.tails[:, None]  # the right tail is no candidate against itself
         if s.filter_negatives:
@@ -165,6 +172,12 @@ class KnowledgeGraphTask:
             temperature=s.adversarial_temperature,
             total=self.data.num_entities,
         )
+
+    def _sharpened(self, scores: Tensor, batch: Batch) -> Tensor:
+        return scores * self._sharpness_of(batch)[:, None]
+
+    def _sharpness_of(self, batch: Batch) -> Tensor:
+        return self.sharpness.to(batch.relations.device)[batch.relations % self.data.num_relations]
 
     def _without_known(self, scores: Tensor, batch: Batch) -> Tensor:
         """Scores with the training triples' other right answers out of the way."""

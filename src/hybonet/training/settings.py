@@ -153,7 +153,9 @@ class LoopSettings(Settings):
 
     epochs: int = Field(100, ge=1, description="passes over the training data")
     minutes: float | None = Field(
-        None, gt=0, description="stop after the epoch in which training (validation apart) has taken so long; none: never"
+        None,
+        gt=0,
+        description="stop after the epoch in which training (validation apart) has taken so long; none: never",
     )
     seed: int = Field(0, ge=0, lt=2**63, description="seed of all random numbers; the same seed gives the same model")
     max_grad_norm: float | None = Field(
