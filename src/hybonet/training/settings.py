@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -107,8 +107,23 @@ def override(settings: S, assignments: list[str]) -> S:
         *path, last = key.split(".")
         for part in path:
             place = place[part]
-        place[last] = None if text.lower() in ("none", "null") else text
+        is_choice = text in types_of(type(settings), key)  # regularizer=none chooses the word, not the absence
+        place[last] = None if text.lower() in ("none", "null") and not is_choice else text
     return type(settings).checked(values)
+
+
+def types_of(kind: type[Settings], name: str) -> tuple[Any, ...]:
+    """The types that a setting takes, or the words that it chooses from; nested settings by dotted names.
+
+    Example:
+        >>> types_of(LoopSettings, "max_grad_norm"), types_of(LoopSettings, "schedule.warmup")
+        ((<class 'float'>, <class 'NoneType'>), (<class 'int'>,))
+        >>> types_of(LoopSettings, "precision")
+        ('float32', 'bfloat16')
+    """
+    first, _, rest = name.partition(".")
+    annotation: Any = kind.model_fields[first].annotation
+    return types_of(annotation, rest) if rest else (get_args(annotation) or (annotation,))
 
 
 def describe(settings: Settings) -> list[tuple[str, Any, str]]:
