@@ -1,4 +1,4 @@
-"""Search for good settings: what may be tried, and trainings that try it (the search itself needs the extra ``tune``)."""
+"""Search for good settings: what may be tried, and trainings that try it, which needs the extra ``tune``."""
 
 from hybonet.tuning.ranges import Between, OneOf, Range, check_ranges, read_ranges
 
