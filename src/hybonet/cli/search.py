@@ -49,7 +49,7 @@ def tune_in(
     require_optuna()
     require_one_process()
     earlier: dict[str, Any] = read_search(out, kind.name) if resume else {"options": {}, "trials": _TRIALS}
-    options = {**earlier["options"], **{key: value for key, value in given.items() if value is not None}}
+    options = _merged(earlier["options"], {key: value for key, value in given.items() if value is not None})
     recipe, seed = options.get("recipe", kind.recipe), options.get("seed", 0)
     total: int = trials or earlier["trials"]
     settings = settings_for(kind.name, recipe, options.get("set", []))
@@ -59,7 +59,7 @@ def tune_in(
     task = make_task(settings)
     described = describe_search(task, ranges, seed=seed, recipe=recipe, options=options, trials=total)
     prepare_folder(out, described, resume=resume)
-    again = resume_command(out, kind.name)
+    again = resume_command(out, kind.name, total if resume and total != earlier["trials"] else None)
     searched = ", ".join(f"{name} {each}" for name, each in ranges.items())
     typer.echo(f"Searching the best validation {task.monitor} over {searched}")
     reporter = TerminalSearchReporter(total, task.monitor, higher_is_better=task.higher_is_better)
@@ -86,6 +86,17 @@ def tune_in(
         typer.echo(kind.note)
     if len(results) < total:
         typer.echo(f"The time is over after {len(results)} of {total} trials; go on with {again}")
+
+
+def _merged(earlier: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of an earlier search with those given now; of repeated ones, those for the same setting give way."""
+    merged = {**earlier, **given}
+    for key in ("set", "range"):
+        names = {assignment.partition("=")[0].strip() for assignment in given.get(key, [])}
+        kept = [each for each in earlier.get(key, []) if each.partition("=")[0].strip() not in names]
+        if kept:
+            merged[key] = [*kept, *given.get(key, [])]
+    return merged
 
 
 def _ranges(settings: LoopSettings, task: str, recipe_name: str, options: Mapping[str, Any]) -> dict[str, Range]:

@@ -60,18 +60,17 @@ def prepare_folder(folder: Path, search: dict[str, Any], *, resume: bool) -> Non
         )
     if not resume:
         raise ValueError(f"{str(folder)!r} holds this search already; go on with {again}, or choose another --out")
-    if search["trials"] != earlier["trials"]:
-        write_json(folder / SEARCH, {**earlier, "trials": search["trials"]})
 
 
-def resume_command(folder: Path, task: str) -> str:
-    """What a person types to go on with a search.
+def resume_command(folder: Path, task: str, trials: int | None = None) -> str:
+    """What a person types to go on with a search, perhaps to more trials than it was begun with.
 
     Example:
-        >>> resume_command(Path("my searches/one"), "kg")
-        "hybonet tune kg --out 'my searches/one' --resume"
+        >>> resume_command(Path("my searches/one"), "kg", 50)
+        "hybonet tune kg --out 'my searches/one' --resume --trials 50"
     """
-    return f"hybonet tune {task} --out {shlex.quote(str(folder))} --resume"
+    more = "" if trials is None else f" --trials {trials}"
+    return f"hybonet tune {task} --out {shlex.quote(str(folder))} --resume{more}"
 
 
 def read_search(folder: Path, task: str | None = None) -> dict[str, Any]:
@@ -109,8 +108,7 @@ def differences(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]
     for key in ("task", "recipe", "seed"):
         if earlier[key] != now[key]:
             found.append(f"{key} ({earlier[key]} there, {now[key]} now)")
-    there, here = ({key: value for key, value in each["data"].items() if key != "source"} for each in (earlier, now))
-    if there != here:
+    if earlier["data"] != now["data"]:
         names = earlier["data"]["source"], now["data"]["source"]
         what = f"{names[0]} there, {names[1]} now" if names[0] != names[1] else f"{names[0]} has changed"
         found.append(f"data ({what})")
