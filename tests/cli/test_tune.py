@@ -100,6 +100,12 @@ def test_test_triples_are_never_ranked_nor_known(folder: Path, monkeypatch: pyte
     assert "The search knows no test triples" in outcome.output
 
 
+def test_a_recipe_shows_what_it_searches(folder: Path) -> None:
+    shown = run("recipes show default", folder).output
+    assert "hybonet tune kg --recipe default searches lr 0.002:0.05:log, schedule.gamma 0.88:0.99" in shown
+    assert "hybonet tune hierarchy --recipe hierarchy searches lr" in run("recipes show hierarchy", folder).output
+
+
 def test_the_same_seed_tries_the_same(folder: Path) -> None:
     for name, seed in (("one", 0), ("two", 0), ("three", 1)):
         assert run(f"{TUNE.replace('found', name)} --trials 3 --seed {seed}", folder).code == 0
