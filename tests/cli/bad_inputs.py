@@ -12,6 +12,7 @@ import torch
 from tests.cli.staging import (
     GOOD,
     BadInput,
+    another_search,
     both,
     cut,
     other_run,
@@ -25,6 +26,7 @@ from tests.cli.staging import (
 TRAIN = "train kg --data triples.tsv --out new"
 ASK = "predict run --head n1 --relation next"
 RESUME = "train kg --out run --resume"
+TUNE = "tune kg --data triples.tsv --out new"
 
 
 def _data(name: str, content: str | bytes, problem: str, *expected: str, options: str = "") -> BadInput:
@@ -38,6 +40,10 @@ def _names(content: str, problem: str, *expected: str) -> BadInput:
 
 def _set(assignment: str, problem: str, *expected: str) -> BadInput:
     return BadInput(problem, f"{TRAIN} --set {assignment}", expected)
+
+
+def _range(text: str, problem: str, *expected: str) -> BadInput:
+    return BadInput(problem, f"{TUNE} --range {text}", expected)
 
 
 FILES = [
@@ -163,6 +169,74 @@ OPTIONS = [
         "train kg --out tired --resume --set epochs=20",
         ("expected patience above 1 (the validations since the best one), got patience=1", "--set patience=none"),
         out_of_patience,
+    ),
+]
+
+SEARCHES = [
+    _range("lr", "a range without =", "expected a setting and its range, got 'lr'", "--range lr=0.001:0.1:log"),
+    _range("learning_rate=0.1:1", "a range for no setting", "unknown setting 'learning_rate'"),
+    _range("gamma=0.9:1", "a range without the setting's group", "did you mean 'schedule.gamma'?"),
+    _range("lr=0.1", "a range of one value", "expected low:high, low:high:log or a,b,c, got '0.1'", "--set lr=0.1"),
+    _range("lr=0.1:0.001", "ends exchanged", "expected the lower end first, got 0.1:0.001; write 0.001:0.1"),
+    _range("lr=small:large", "words for ends", "expected numbers around the colon, got 'small:large'"),
+    _range("lr=0.1:1:linear", "an unknown scale", "expected low:high, low:high:log or a,b,c, got '0.1:1:linear'"),
+    _range("dropout=0:0.5:log", "orders of magnitude from 0", "expected ends above 0 with log, got 0:0.5:log"),
+    _range("dropout=0:1.5", "a range beyond the setting's", "range of dropout: expected less than 1, got '1.5'"),
+    _range("dim=4.5:8", "a fraction as the end of whole numbers", "range of dim: expected a valid integer, got '4.5'"),
+    _range("batch_size=250,250", "the same choice twice", "expected two or more different values, got 250,250"),
+    _range("loss=softmax,bec", "an unknown choice", "range of loss", "got 'bec'"),
+    _range("loss=0.1:0.5", "numbers for words", "range of loss: expected values to choose from, such as a,b,c"),
+    _range("lr=0.1:1 --range lr=0.2:2", "two ranges for a setting", "one range a setting, got two for lr"),
+    _range("seed=0,1,2", "a search for lucky seeds", "range of seed: expected a setting that makes a better model"),
+    BadInput("no trials", f"{TUNE} --trials 0", ("Invalid value for '--trials'", "1")),
+    BadInput("a search in a folder in use", "tune kg --data triples.tsv --out run", ("'run' holds files",)),
+    BadInput("going on without a search", "tune kg --out run --resume", ("in 'run', but search.json is missing",)),
+    BadInput(
+        "another search's folder",
+        "tune kg --data triples.tsv --out found",
+        ("expected the search that 'found' holds", "dim (4 there, 32 now)", "hybonet tune kg --out found --resume"),
+        another_search,
+    ),
+    BadInput(
+        "other ranges for a search",
+        "tune kg --out found --resume --range lr=0.1:1",
+        ("range of lr (0.002:0.05:log there, 0.1:1 now)", "choose another --out"),
+        another_search,
+    ),
+    BadInput(
+        "other data under the same name",
+        "tune kg --out found --resume",
+        ("data (triples.tsv has changed)",),
+        both(another_search, write("triples.tsv", GOOD + "n1\tdouble\tn7\n")),
+    ),
+    BadInput(
+        "a journal that is none",
+        "tune kg --out found --resume --trials 2",
+        ("found/journal.log: expected optuna's journal", "restore the file, or search in a new folder"),
+        both(another_search, write("found/journal.log", "one\ntwo\n")),
+    ),
+    BadInput(
+        "a file of settings that is not there",
+        f"{TRAIN} --recipe best.json",
+        ("expected a file of settings, got 'best.json', which is not there",),
+    ),
+    BadInput(
+        "a file of settings that is not JSON",
+        f"{TRAIN} --recipe best.json",
+        ("best.json: expected JSON", "hybonet recipes show default --json"),
+        write("best.json", "lr: 0.1"),
+    ),
+    BadInput(
+        "an unknown setting in a file",
+        f"{TRAIN} --recipe best.json",
+        ("best.json: unknown setting 'dims'; did you mean 'dim'?",),
+        write("best.json", '{"dims": 32}'),
+    ),
+    BadInput(
+        "nothing to search",
+        f"{TUNE} --recipe best.json",
+        ("recipe best.json leaves nothing; give a range",),
+        write("best.json", '{"dim": 32}'),
     ),
 ]
 
@@ -338,7 +412,13 @@ RUNS = [
 ]
 
 #: By what they are about, in the order of the table.
-GROUPS = {"Files of data": FILES, "Options": OPTIONS, "Questions": NAMES, "Run folders": RUNS}
+GROUPS = {
+    "Files of data": FILES,
+    "Options": OPTIONS,
+    "Searches and files of settings": SEARCHES,
+    "Questions": NAMES,
+    "Run folders": RUNS,
+}
 
 #: Odd but possible: training goes on, and a note says what was seen.
 NOTED = [

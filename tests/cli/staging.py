@@ -149,3 +149,9 @@ def out_of_patience(folder: Path) -> None:
     """A run that stopped early: with this step nothing becomes better."""
     settings = "--set dim=4 --set lr=1e-9 --set patience=1 --set validate_every=1 --set epochs=9 --threads 1"
     assert run(f"train kg --data triples.tsv --out tired {settings} --set dropout=0", folder).code == 0
+
+
+def another_search(folder: Path) -> None:
+    """A search of one trial, with settings of its own."""
+    quick = "--set dim=4 --set epochs=1 --trials 1 --threads 1"
+    assert run(f"tune kg --data triples.tsv --out found {quick}", folder).code == 0

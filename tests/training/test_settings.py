@@ -41,3 +41,9 @@ def test_a_mistake_is_one_line(assignment, message):
 def test_a_nested_mistake_in_a_file_is_located():
     with pytest.raises(ValueError, match=r"^setting schedule: unknown setting 'gama'; did you mean 'gamma'\?$"):
         LoopSettings.checked({"schedule": {"gama": 1}})
+
+
+def test_none_is_the_absence_of_a_number_or_a_word_to_choose():
+    settings = override(recipes()["default"].settings, ["max_norm=none", "regularizer=none"])
+    assert settings.max_norm is None
+    assert settings.regularizer == "none"

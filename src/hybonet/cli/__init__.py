@@ -3,10 +3,10 @@
 import sys
 
 from hybonet.__main__ import STOPPED
-from hybonet.cli import catalogue, demo, export, hierarchy, knowledge_graph, pictures, report
+from hybonet.cli import catalogue, demo, export, hierarchy, knowledge_graph, pictures, report, tune
 from hybonet.cli.app import app
 
-__all__ = ["app", "catalogue", "demo", "export", "hierarchy", "knowledge_graph", "main", "pictures", "report"]
+__all__ = ["app", "catalogue", "demo", "export", "hierarchy", "knowledge_graph", "main", "pictures", "report", "tune"]
 
 
 def main() -> None:

@@ -26,6 +26,8 @@ Embed a hierarchy of your own: `hybonet train hierarchy --data my_edges.csv --ou
 
 Take triples of your own: `hybonet train kg --data my_triples.tsv --set dim=64 --set epochs=100 --out runs/mine`
 
+Search for better settings: `hybonet tune kg --data my_triples.tsv --out runs/search`
+
 See the paper's settings with `hybonet recipes list`, and the benchmark graphs with `hybonet data list`.
 """
 

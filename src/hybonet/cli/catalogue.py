@@ -94,7 +94,7 @@ def show_recipe(
     name: Annotated[str, typer.Argument(help="A name from `hybonet recipes list`.")],
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Every setting of a recipe with its value and meaning; change any with `train kg --set key=value`."""
+    """Every setting of a recipe with its value and meaning; change any with `--set key=value`."""
     with clean_errors():
         from rich.console import Console
 
@@ -102,7 +102,8 @@ def show_recipe(
         from hybonet.reporting.narrow_table import add_row, narrow_table
         from hybonet.training import describe
 
-        settings = recipe(name).settings
+        shown = recipe(name)
+        settings = shown.settings
         if as_json:
             typer.echo(settings.model_dump_json(indent=2))
             return
@@ -111,4 +112,7 @@ def show_recipe(
             add_row(table, key, "none" if value is None else str(value), meaning)
         console = Console(highlight=False)
         console.print(table)
-        console.print(f"\nhybonet train kg --recipe {name} --set key=value changes any of these.")
+        console.print(f"\nhybonet train {shown.task} --recipe {name} --set key=value changes any of these.")
+        if shown.ranges:
+            searched = ", ".join(f"{key} {each}" for key, each in shown.ranges.items())
+            console.print(f"hybonet tune {shown.task} --recipe {name} searches {searched}.")

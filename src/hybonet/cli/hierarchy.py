@@ -9,6 +9,7 @@ import typer
 
 from hybonet.cli.app import clean_errors
 from hybonet.cli.training import (
+    RECIPE_HELP,
     Changes,
     Out,
     Resume,
@@ -19,6 +20,16 @@ from hybonet.cli.training import (
     train_in,
     use_threads,
 )
+
+Data = Annotated[
+    str | None,
+    typer.Option(
+        help="A shipped hierarchy, or a .tsv or .csv file with one child and parent a line.",
+        show_default="wordnet_mammals",
+    ),
+]
+#: Steps this small gain nothing from more threads, and with one the numbers do not depend on the machine's cores.
+Threads = Annotated[int, typer.Option(min=1, help="Processor threads.")]
 
 _EXAMPLES = """
 **Examples**
@@ -36,21 +47,12 @@ _EXAMPLES = """
 @train_app.command("hierarchy", epilog=_EXAMPLES)
 def train_hierarchy(
     out: Out,
-    data: Annotated[
-        str | None,
-        typer.Option(
-            help="A shipped hierarchy, or a .tsv or .csv file with one child and parent a line.",
-            show_default="wordnet_mammals",
-        ),
-    ] = None,
-    recipe: Annotated[
-        str | None, typer.Option(help="Settings to start from (`hybonet recipes list`).", show_default="hierarchy")
-    ] = None,
+    data: Data = None,
+    recipe: Annotated[str | None, typer.Option(help=RECIPE_HELP, show_default="hierarchy")] = None,
     set_: Changes = None,
     resume: Resume = False,
     tensorboard: TensorBoard = False,
-    # Steps this small gain nothing from more threads, and with one the numbers do not depend on the machine's cores.
-    threads: Annotated[int, typer.Option(min=1, help="Processor threads.")] = 1,
+    threads: Threads = 1,
     plot: Annotated[bool, typer.Option("--plot/--no-plot", help="Draw the Poincaré disk and curves.")] = True,
 ) -> None:
     """Embed a hierarchy in hyperbolic space, measure how well distances give it back, and draw it.

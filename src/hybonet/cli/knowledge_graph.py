@@ -11,10 +11,12 @@ import typer
 
 from hybonet.cli.app import app, clean_errors
 from hybonet.cli.training import (
+    RECIPE_HELP,
     Changes,
     Out,
     Resume,
     TensorBoard,
+    Threads,
     settings_for,
     settings_to_resume,
     train_app,
@@ -23,7 +25,21 @@ from hybonet.cli.training import (
 )
 
 if TYPE_CHECKING:
+    from hybonet.data.triples import TripleData
     from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings
+
+Data = Annotated[
+    str | None,
+    typer.Option(
+        help="A name (`hybonet data list`), a file of triples, or a folder with train/valid/test.",
+        show_default="wordnet",
+    ),
+]
+Columns = Annotated[
+    str | None, typer.Option(help="Columns of head, relation, tail: names or numbers from 0, with commas.")
+]
+Separator = Annotated[str | None, typer.Option(help="Character between columns.", show_default="by the file's ending")]
+Names = Annotated[Path | None, typer.Option(help="File of entity label and readable name.")]
 
 _TRAIN_EXAMPLES = """
 **Examples**
@@ -68,27 +84,15 @@ questions.csv --output answers.tsv`
 @train_app.command("kg", epilog=_TRAIN_EXAMPLES)
 def train_kg(
     out: Out,
-    data: Annotated[
-        str | None,
-        typer.Option(
-            help="A name (`hybonet data list`), a file of triples, or a folder with train/valid/test.",
-            show_default="wordnet",
-        ),
-    ] = None,
-    recipe: Annotated[
-        str | None, typer.Option(help="Settings to start from (`hybonet recipes list`).", show_default="default")
-    ] = None,
+    data: Data = None,
+    recipe: Annotated[str | None, typer.Option(help=RECIPE_HELP, show_default="default")] = None,
     set_: Changes = None,
-    columns: Annotated[
-        str | None, typer.Option(help="Columns of head, relation, tail: names or numbers from 0, with commas.")
-    ] = None,
-    separator: Annotated[
-        str | None, typer.Option(help="Character between columns.", show_default="by the file's ending")
-    ] = None,
-    names: Annotated[Path | None, typer.Option(help="File of entity label and readable name.")] = None,
+    columns: Columns = None,
+    separator: Separator = None,
+    names: Names = None,
     resume: Resume = False,
     tensorboard: TensorBoard = False,
-    threads: Annotated[int | None, typer.Option(min=1, help="Processor threads.", show_default="torch's")] = None,
+    threads: Threads = None,
 ) -> None:
     """Train a knowledge-graph model, measure it on the test triples, and keep everything in one folder.
 
@@ -132,19 +136,26 @@ def train(
 
 def _start(out: Path, settings: KnowledgeGraphSettings, given: dict[str, Any], overwrite: bool) -> None:
     """Check everything that can be checked, then write what a run starts from."""
-    from hybonet.data.catalog import load_graph
     from hybonet.tasks.kg_run import start_run
     from hybonet.tasks.run_folder import check_target
 
     check_target(out, overwrite=overwrite)
-    source, recipe_name = given.pop("data", "wordnet"), given.pop("recipe", "default")
-    if "columns" in given:
-        parts = [part.strip() for part in given["columns"].split(",")]
-        given["columns"] = [int(part) if part.isdigit() else part for part in parts]
-    graph = load_graph(source, **given)
+    recipe_name = given.pop("recipe", "default")
+    start_run(out, settings, load_data(given), overwrite=overwrite, recipe=recipe_name)
+
+
+def load_data(given: dict[str, Any]) -> TripleData:
+    """The graph that options about data ask for; what is odd about it is told."""
+    from hybonet.data.catalog import load_graph
+
+    options = {key: value for key, value in given.items() if key != "data"}
+    if "columns" in options:
+        parts = [part.strip() for part in options["columns"].split(",")]
+        options["columns"] = [int(part) if part.isdigit() else part for part in parts]
+    graph = load_graph(given.get("data", "wordnet"), **options)
     for line in (*graph.notes, *graph.warnings):
         typer.echo(f"note: {line}", err=True)
-    start_run(out, settings, graph, overwrite=overwrite, recipe=recipe_name)
+    return graph
 
 
 def _show(out: Path) -> None:

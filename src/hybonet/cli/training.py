@@ -24,6 +24,8 @@ Changes = Annotated[list[str] | None, typer.Option("--set", help="Change a setti
 Resume = Annotated[
     bool, typer.Option("--resume", help="Go on with the run in --out; --set epochs=N gives it more epochs.")
 ]
+RECIPE_HELP = "Settings to start from: a name (`hybonet recipes list`), or a .json file of settings."
+Threads = Annotated[int | None, typer.Option(min=1, help="Processor threads.", show_default="torch's")]
 TensorBoard = Annotated[
     bool, typer.Option("--tensorboard", help="Write curves to the run's folder tensorboard (needs that extra).")
 ]

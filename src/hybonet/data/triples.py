@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import torch
@@ -114,6 +114,15 @@ class TripleData:
         if split not in parts:
             raise ValueError(f"expected a split of {', '.join(SPLITS)} or all, got {split!r}; choose one of these")
         return parts[split]
+
+    def without_test(self) -> TripleData:
+        """The same graph without its test triples, for whatever must not know them; entities keep their numbers.
+
+        Example:
+            >>> TripleData.from_labels([("dog", "is a", "canine")], test=[("wolf", "is a", "canine")]).without_test()
+            TripleData('triples': 3 entities, 1 relations, 1 / 0 / 0 triples)
+        """
+        return replace(self, test=self.test[:0])
 
     def with_reciprocals(self, split: SplitName | Literal["all"] = "train") -> Tensor:
         """The triples of a part followed by (t, r + num_relations, h) for each (h, r, t); shape (2n, 3).

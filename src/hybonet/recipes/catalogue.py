@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from hybonet.recipes.hierarchy import RECIPES as HIERARCHY
 from hybonet.recipes.knowledge_graph import RECIPES as KNOWLEDGE_GRAPH
+from hybonet.recipes.settings_file import read_settings_file
 from hybonet.training import near_match
+from hybonet.tuning import Range, check_ranges
 
 _BY_TASK: dict[str, dict[str, dict[str, Any]]] = {"kg": KNOWLEDGE_GRAPH, "hierarchy": HIERARCHY}
 
@@ -25,6 +29,11 @@ class Recipe:
     #: The graph the recipe was made for, or None if it is for any.
     data: str | None = None
     published: dict[str, float] = field(default_factory=dict)
+    #: What ``hybonet tune`` tries, by setting.
+    ranges: Mapping[str, Range] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_ranges(self.settings, self.ranges)
 
 
 def recipes() -> dict[str, Recipe]:
@@ -40,6 +49,8 @@ def recipes() -> dict[str, Recipe]:
 def recipe(name: str, task: str | None = None) -> Recipe:
     """A recipe by name, for a task if one is given; an unknown name is an error that suggests a near one.
 
+    For a task, the path of a ``.json`` file with settings is as good as a name.
+
     Example:
         >>> recipe("defaults")
         Traceback (most recent call last):
@@ -49,6 +60,9 @@ def recipe(name: str, task: str | None = None) -> Recipe:
         ValueError: expected a recipe for train kg, but 'hierarchy' is one for train hierarchy; ...
     """
     known = recipes()
+    if task is not None and Path(name).suffix == ".json":
+        kind = type(next(each.settings for each in known.values() if each.task == task))
+        return Recipe(name, task, "settings of a file", read_settings_file(Path(name), kind))
     fitting = [each.name for each in known.values() if task in (None, each.task)]
     if name not in known:
         raise ValueError(f"unknown recipe {name!r}; {near_match(name, fitting)}")

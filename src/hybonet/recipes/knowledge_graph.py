@@ -6,6 +6,7 @@ from typing import Any
 
 from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings
 from hybonet.training import ScheduleSettings
+from hybonet.tuning import Between, OneOf, Range
 
 
 def default() -> KnowledgeGraphSettings:
@@ -40,33 +41,63 @@ def paper(**changes: Any) -> KnowledgeGraphSettings:
     return KnowledgeGraphSettings(**settings)
 
 
+#: What decides how good either training becomes.
+_RANGES: dict[str, Range] = {
+    "dropout": Between(0.0, 0.3),
+    "max_norm": Between(1.0, 2.5),
+    "scale": Between(2.0, 5.0),
+}
+_DEFAULT_RANGES: dict[str, Range] = {
+    "lr": Between(0.002, 0.05, log=True),
+    "schedule.gamma": Between(0.88, 0.99),
+    "batch_size": OneOf((128, 256, 512, 1024)),
+    "label_smoothing": Between(0.0, 0.3),
+    **_RANGES,
+}
+_PAPER_RANGES: dict[str, Range] = {
+    "lr": Between(0.001, 0.02, log=True),
+    "batch_size": OneOf((250, 500, 1000)),
+    "negatives": OneOf((25, 50, 100, 200)),
+    "margin": Between(4.0, 12.0),
+    "max_grad_norm": OneOf((0.5, 1.0, None)),
+    **_RANGES,
+}
+
 _WN18RR = {"batch_size": 1000, "epochs": 1000, "validate_every": 10}
 _FB15K237 = {"batch_size": 500, "epochs": 500, "validate_every": 5}
 
 RECIPES: dict[str, dict[str, Any]] = {
-    "default": {"about": "any graph of up to some ten thousand entities, a minute or two", "settings": default()},
+    "default": {
+        "about": "any graph of up to some ten thousand entities, a minute or two",
+        "settings": default(),
+        "ranges": _DEFAULT_RANGES,
+    },
     "paper-wn18rr-32": {
         "about": "the paper's settings, 32 ambient coordinates",
         "settings": paper(**_WN18RR, dim=32, scale=3.5, lr=0.005),
         "data": "WN18RR",
         "published": {"mrr": 0.489, "hits@10": 0.553, "hits@3": 0.503, "hits@1": 0.455},
+        "ranges": _PAPER_RANGES,
     },
     "paper-wn18rr-500": {
         "about": "the paper's settings, 500 ambient coordinates",
         "settings": paper(**_WN18RR, dim=500, max_norm=2.5),
         "data": "WN18RR",
         "published": {"mrr": 0.513, "hits@10": 0.569, "hits@3": 0.527, "hits@1": 0.482},
+        "ranges": _PAPER_RANGES,
     },
     "paper-fb15k237-32": {
         "about": "the paper's settings, 32 ambient coordinates",
         "settings": paper(**_FB15K237, dim=32),
         "data": "FB15k-237",
         "published": {"mrr": 0.334, "hits@10": 0.516, "hits@3": 0.365, "hits@1": 0.244},
+        "ranges": _PAPER_RANGES,
     },
     "paper-fb15k237-500": {
         "about": "the paper's settings, 500 ambient coordinates",
         "settings": paper(**_FB15K237, dim=500),
         "data": "FB15k-237",
         "published": {"mrr": 0.352, "hits@10": 0.529, "hits@3": 0.387, "hits@1": 0.263},
+        "ranges": _PAPER_RANGES,
     },
 }

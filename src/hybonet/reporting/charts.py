@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_INK, _LINE, _SECOND = "#222222", "#2a788e", "#e4572e"
+#: Colours of text, of what is shown first, and of what stands out.
+INK, LINE, SECOND = "#222222", "#2a788e", "#e4572e"
 #: Colours of groups, the same as in the interactive page.
 GROUP_COLOURS = (
     "#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#bcbd22", "#17becf", "#7f7f7f",
@@ -50,11 +51,11 @@ def draw_curves(
     by = [("epoch", "epoch")]
     if history[-1]["seconds"] > _LONG:
         by.append(("seconds", "seconds of training"))
-    figure = _figure((4 * (1 + len(by)), 3.6), dpi, title)
+    figure = new_figure((4 * (1 + len(by)), 3.6), dpi, title)
     loss, *others = figure.subplots(1, 1 + len(by))
-    _plain(loss, "epoch", "training loss").plot([r["epoch"] for r in history], [r["loss"] for r in history], c=_LINE)
+    plain_axes(loss, "epoch", "training loss").plot([r["epoch"] for r in history], [r["loss"] for r in history], c=LINE)
     for axes, (key, name) in zip(others, by, strict=True):
-        _plain(axes, name, label).plot([r[key] for r in measured], values, c=_SECOND, marker=".")
+        plain_axes(axes, name, label).plot([r[key] for r in measured], values, c=SECOND, marker=".")
     figure.tight_layout()
     figure.savefig(path)
 
@@ -71,17 +72,17 @@ def draw_relation_bars(by_relation: dict[str, dict[str, Any]], path: Path, *, ti
         True
     """
     rows = sorted(by_relation.items(), key=lambda item: -item[1]["count"])[:40][::-1]
-    figure = _figure((9, 1.3 + 0.27 * len(rows)), dpi, title)
-    axes = _plain(figure.subplots(), "filtered MRR", "")
+    figure = new_figure((9, 1.3 + 0.27 * len(rows)), dpi, title)
+    axes = plain_axes(figure.subplots(), "filtered MRR", "")
     axes.grid(visible=False, axis="y")
-    axes.barh([name for name, _ in rows], [metrics["mrr"] for _, metrics in rows], color=_LINE)
+    axes.barh([name for name, _ in rows], [metrics["mrr"] for _, metrics in rows], color=LINE)
     axes.set(xlim=(0, 1), ylim=(-0.6, len(rows) - 0.4))  # no more room above and below than between bars
     for place, (_, metrics) in enumerate(rows):
         text = f"{metrics['mrr']:.3f}  ({metrics['count']:.0f} questions, {metrics['category']})"
         inside = metrics["mrr"] > 0.62
         axes.text(
             metrics["mrr"] + (-0.01 if inside else 0.01), place, text, va="center", ha="right" if inside else "left",
-            fontsize=8, color="white" if inside else _INK,
+            fontsize=8, color="white" if inside else INK,
         )  # fmt: skip
     figure.tight_layout()
     figure.savefig(path)
@@ -111,14 +112,14 @@ def draw_groups(
     pad = 0.03 * float((high - low).max().clamp_min(0.01))
     wide, tall = (high - low + 2 * pad).tolist()
     inch = 7.5 / max(wide, tall)
-    figure = _figure((max(inch * wide, 6.5), inch * tall), dpi, "")
+    figure = new_figure((max(inch * wide, 6.5), inch * tall), dpi, "")
     axes = figure.add_axes((0, 0, 1, 1))
     (left, right), (bottom, top) = torch.stack((low - pad, high + pad), dim=-1).tolist()
     axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
     axes.axis("off")
     axes.add_patch(Circle((0, 0), 1, facecolor="#f6f7f9", edgecolor="#b8bcc4", linewidth=1))
     grouped = torch.isin(group, torch.tensor(shown, dtype=group.dtype))
-    rest = _NO_GROUP if shown else _LINE
+    rest = _NO_GROUP if shown else LINE
     layers = [(number, names[number], group == number) for number in shown]
     for number, name, chosen in [*layers, (-1, "other", ~grouped)]:
         x, y = flat[chosen].T.numpy()
@@ -138,16 +139,18 @@ def draw_groups(
     figure.savefig(path, bbox_inches="tight", pad_inches=0.15)
 
 
-def _figure(size: tuple[float, float], dpi: int, title: str) -> Figure:
+def new_figure(size: tuple[float, float], dpi: int, title: str) -> Figure:
+    """An empty figure in the project's style; ``size`` is in inches."""
     require_matplotlib()
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, dpi=dpi, facecolor="white")
-    figure.suptitle(title, fontsize=12.5, color=_INK)
+    figure.suptitle(title, fontsize=12.5, color=INK)
     return figure
 
 
-def _plain(axes: Axes, x: str, y: str) -> Axes:
+def plain_axes(axes: Axes, x: str, y: str) -> Axes:
+    """Axes with names, a pale grid and no frame."""
     axes.set(xlabel=x, ylabel=y)
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_axisbelow(True)

@@ -57,10 +57,15 @@ class Processes:
             distributed.barrier()
 
 
+def process_count() -> int:
+    """How many processes `torchrun` (or accelerate) has started; one without them."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
 @contextmanager
 def joined_processes(device: str) -> Iterator[Processes]:
     """Join the group that `torchrun` (or accelerate) announces in the environment; alone without one."""
-    world = int(os.environ.get("WORLD_SIZE", "1"))
+    world = process_count()
     if world == 1:
         yield Processes()
         return

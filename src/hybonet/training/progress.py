@@ -38,6 +38,8 @@ class TerminalReporter(Reporter):
         rate: what a batch is worth, e.g. ``(1000, "triples/s")``.
         echo: prints a line; by default without delay, so that a log file can be watched.
         silence: seconds without a line after which a pipe gets one.
+        title: stands before everything.
+        with_validations: whether each validation is a line.
     """
 
     def __init__(
@@ -46,8 +48,11 @@ class TerminalReporter(Reporter):
         rate: tuple[int, str] = (1, "batches/s"),
         echo: Callable[[str], None] | None = None,
         silence: float = 30.0,
+        title: str = "",
+        with_validations: bool = True,
     ) -> None:
         self.epochs, self.rate, self.silence = epochs, rate, silence
+        self.title, self.with_validations = f"{title}  " if title else "", with_validations
         self.echo = echo or partial(print, flush=True)
         self.metric = ""
         self.shown = 0
@@ -73,7 +78,7 @@ class TerminalReporter(Reporter):
             TimeRemainingColumn(),
         )
         with Progress(*columns, console=console, transient=True) as self.bar:
-            self.line = self.bar.add_task("training", total=total, completed=done, status="")
+            self.line = self.bar.add_task(f"{self.title}training", total=total, completed=done, status="")
             yield
 
     def advance(self, epoch: int, loss: float) -> None:
@@ -86,17 +91,20 @@ class TerminalReporter(Reporter):
         speed = amount * self.batches / max(1e-9, now - self.started)
         status = "  ".join(filter(None, (f"loss {loss:.4f}", self.metric, f"{speed:,.0f} {unit}")))
         if self.bar is None:
-            self.echo(f"epoch {epoch + 1:>4}/{self.epochs}  {status}")
+            self.echo(f"{self.title}epoch {epoch + 1:>4}/{self.epochs}  {status}")
             return
-        self.bar.update(self.line, description=f"epoch {epoch + 1}/{self.epochs}", status=status)
+        self.bar.update(self.line, description=f"{self.title}epoch {epoch + 1}/{self.epochs}", status=status)
         self.bar.advance(self.line, self.batches - self.shown)
         self.shown = self.batches
 
     def epoch(self, row: dict[str, Any], monitor: str, best: float | None) -> None:
         if monitor in row:
             self.metric = f"{monitor} {row[monitor]:.4f} (best {best:.4f})"
+            if not self.with_validations:
+                return
             text = (
-                f"epoch {row['epoch']:>4}/{self.epochs}  loss {row['loss']:.4f}  {self.metric}  {row['seconds']:.0f} s"
+                f"{self.title}epoch {row['epoch']:>4}/{self.epochs}  loss {row['loss']:.4f}  {self.metric}  "
+                f"{row['seconds']:.0f} s"
             )
             self.drawn = time.monotonic()
             self.bar.console.print(text) if self.bar is not None else self.echo(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -93,22 +93,48 @@ def override(settings: S, assignments: list[str]) -> S:
         ValueError: unknown setting 'degree'; did you mean 'oven.degrees'?
     """
     values = settings.model_dump()
-    known = [name for name, _, _ in describe(settings)]
-    by_last_part = {name.rpartition(".")[2]: name for name in known}
     for assignment in assignments:
         key, equals, text = (part.strip() for part in assignment.partition("="))
         if not equals:
             raise ValueError(f"expected key=value, got {assignment!r}; for example --set epochs=50")
-        if key not in known:
-            inner = [name for name in known if name.startswith(f"{key}.")]
-            hint = f"set one of {', '.join(inner)}" if inner else near_match(key, known, by_last_part)
-            raise ValueError(f"unknown setting {key!r}; {hint}")
+        check_name(settings, key)
         place = values
         *path, last = key.split(".")
         for part in path:
             place = place[part]
-        place[last] = None if text.lower() in ("none", "null") else text
+        is_choice = text in types_of(type(settings), key)  # regularizer=none chooses the word, not the absence
+        place[last] = None if text.lower() in ("none", "null") and not is_choice else text
     return type(settings).checked(values)
+
+
+def check_name(settings: Settings, name: str) -> None:
+    """Raise a ``ValueError`` that names a near one unless there is a setting of this (dotted) name.
+
+    Example:
+        >>> check_name(LoopSettings(), "gama")
+        Traceback (most recent call last):
+        ValueError: unknown setting 'gama'; did you mean 'schedule.gamma'?
+    """
+    known = [each for each, _, _ in describe(settings)]
+    if name not in known:
+        inner = [each for each in known if each.startswith(f"{name}.")]
+        by_last_part = {each.rpartition(".")[2]: each for each in known}
+        hint = f"set one of {', '.join(inner)}" if inner else near_match(name, known, by_last_part)
+        raise ValueError(f"unknown setting {name!r}; {hint}")
+
+
+def types_of(kind: type[Settings], name: str) -> tuple[Any, ...]:
+    """The types that a setting takes, or the words that it chooses from; nested settings by dotted names.
+
+    Example:
+        >>> types_of(LoopSettings, "max_grad_norm"), types_of(LoopSettings, "schedule.warmup")
+        ((<class 'float'>, <class 'NoneType'>), (<class 'int'>,))
+        >>> types_of(LoopSettings, "precision")
+        ('float32', 'bfloat16')
+    """
+    first, _, rest = name.partition(".")
+    annotation: Any = kind.model_fields[first].annotation
+    return types_of(annotation, rest) if rest else (get_args(annotation) or (annotation,))
 
 
 def describe(settings: Settings) -> list[tuple[str, Any, str]]:

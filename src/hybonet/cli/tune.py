@@ -1,0 +1,150 @@
+"""``hybonet tune``: search for good settings by training, whatever the task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hybonet.cli import hierarchy, knowledge_graph
+from hybonet.cli.app import app, clean_errors
+from hybonet.cli.search import Kind, tune_in
+from hybonet.cli.training import RECIPE_HELP, Changes, Threads, use_threads
+
+if TYPE_CHECKING:
+    from hybonet.training import Task
+
+tune_app = typer.Typer(
+    help="Search for good settings; `hybonet tune kg --help` and `hybonet tune hierarchy --help` say how.",
+    no_args_is_help=True,
+)
+app.add_typer(tune_app, name="tune")
+
+Out = Annotated[Path, typer.Option(help="Folder for the search: new, empty, or with --resume an earlier search.")]
+Ranges = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--range",
+        help="Search a setting: key=low:high, key=low:high:log (orders of magnitude), or key=a,b,c. May be repeated; "
+        "it comes before the recipe's own range, which --set key=value takes out.",
+    ),
+]
+Trials = Annotated[int | None, typer.Option(min=1, help="How many trials in all.", show_default="30")]
+Minutes = Annotated[
+    float | None, typer.Option(min=0, help="Begin no further trial after so many minutes.", show_default="no limit")
+]
+Seed = Annotated[int | None, typer.Option(min=0, help="Of the values that are tried.", show_default="0")]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on with the search in --out; --trials N gives it more trials.")
+]
+
+_KG_EXAMPLES = """
+**Examples**
+
+What the recipe declares (`hybonet recipes show default` lists it), 30 trials:
+`hybonet tune kg --data facts.tsv --out runs/search`
+
+Short trials, as many as half an hour has room for:
+`hybonet tune kg --data Nations --set epochs=20 --trials 200 --minutes 30 --out runs/search`
+
+Ranges of your own, and a setting that stays as it is:
+`hybonet tune kg --range lr=0.001:0.1:log --range dim=32,64,128 --set dropout=0 --out runs/search`
+
+Go on after Ctrl-C or a crash: `hybonet tune kg --out runs/search --resume`
+
+Twenty trials more: `hybonet tune kg --out runs/search --resume --trials 50`
+
+Train with the best settings and measure on the test triples:
+`hybonet train kg --data facts.tsv --recipe runs/search/best.json --out runs/search/best`
+"""
+_HIERARCHY_EXAMPLES = """
+**Examples**
+
+`hybonet tune hierarchy --data my_edges.csv --trials 20 --out runs/search` searches what the recipe declares.
+
+`hybonet tune hierarchy --range lr=0.01:1:log --range dim=3,6,11 --out runs/search` has ranges of its own, too.
+
+`hybonet tune hierarchy --out runs/search --resume` goes on with a search that was stopped.
+
+`hybonet train hierarchy --data my_edges.csv --recipe runs/search/best.json --out runs/best` uses what was found.
+"""
+
+
+@tune_app.command("kg", epilog=_KG_EXAMPLES)
+def tune_kg(
+    out: Out,
+    data: knowledge_graph.Data = None,
+    recipe: Annotated[str | None, typer.Option(help=RECIPE_HELP, show_default="default")] = None,
+    trials: Trials = None,
+    minutes: Minutes = None,
+    range_: Ranges = None,
+    set_: Changes = None,
+    seed: Seed = None,
+    columns: knowledge_graph.Columns = None,
+    separator: knowledge_graph.Separator = None,
+    names: knowledge_graph.Names = None,
+    resume: Resume = False,
+    threads: Threads = None,
+) -> None:
+    """Search for the settings with the best validation MRR; the test triples have no part in it.
+
+    The first trial is the recipe as it is. Trials that are worse than most at the same epoch are ended early, those
+    that diverge count as failed. Ctrl-C stops at the next batch, saves, and says how to go on.
+    """
+    with clean_errors():
+        use_threads(threads)
+        given = {"data": data, "columns": columns, "separator": separator, "names": names and str(names)}
+        others = {"recipe": recipe, "set": set_, "range": range_, "seed": seed}
+        tune_in(_KG, out, given | others, trials=trials, minutes=minutes, resume=resume)
+
+
+@tune_app.command("hierarchy", epilog=_HIERARCHY_EXAMPLES)
+def tune_hierarchy(
+    out: Out,
+    data: hierarchy.Data = None,
+    recipe: Annotated[str | None, typer.Option(help=RECIPE_HELP, show_default="hierarchy")] = None,
+    trials: Trials = None,
+    minutes: Minutes = None,
+    range_: Ranges = None,
+    set_: Changes = None,
+    seed: Seed = None,
+    resume: Resume = False,
+    threads: hierarchy.Threads = 1,
+) -> None:
+    """Search for settings whose embedding gives the hierarchy back best, by mean average precision.
+
+    The first trial is the recipe as it is. Trials that are worse than most at the same epoch are ended early. Ctrl-C
+    stops at the next batch, saves, and says how to go on.
+    """
+    with clean_errors():
+        use_threads(threads)
+        given = {"data": data, "recipe": recipe, "set": set_, "range": range_, "seed": seed}
+        tune_in(_HIERARCHY, out, given, trials=trials, minutes=minutes, resume=resume)
+
+
+def _kg_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
+    """Knowledge-graph tasks that do not know the test triples, not even to leave them out of rankings."""
+    from hybonet.tasks.knowledge_graph import KnowledgeGraphTask
+
+    graph = knowledge_graph.load_data(dict(options)).without_test()
+    return lambda settings: KnowledgeGraphTask(settings, graph)
+
+
+def _hierarchy_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
+    from hybonet.data import load_hierarchy
+    from hybonet.tasks.hierarchy_embedding import HierarchyTask
+
+    edges = load_hierarchy(options.get("data", "wordnet_mammals"))
+    return lambda settings: HierarchyTask(settings, edges)
+
+
+_KG = Kind(
+    "kg",
+    "default",
+    _kg_tasks,
+    "The search knows no test triples. hybonet train leaves them, too, out of the rankings, so its validation figures "
+    "are higher.",
+)
+_HIERARCHY = Kind("hierarchy", "hierarchy", _hierarchy_tasks)

@@ -1,0 +1,188 @@
+"""The search: trainings by the one loop with settings that the study proposes, hopeless ones ended early."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+
+from hybonet.tasks.run_folder import read_history
+from hybonet.training import Interrupted, LoopSettings, Reporter, Task, Trainer
+from hybonet.training.interruption import stop_requests
+from hybonet.training.loop import BEST, LAST
+from hybonet.training.processes import process_count
+from hybonet.tuning.progress import SearchReporter
+from hybonet.tuning.ranges import Range, with_values
+from hybonet.tuning.search_folder import write_results
+from hybonet.tuning.study import Attempt, TrialResult, open_study
+
+JOURNAL, TRIALS_FOLDER = "journal.log", "trials"
+
+
+class _Hopeless(Exception):  # noqa: N818 - not an error: other trials are better
+    """The trial is worse than most before it."""
+
+
+def run_search(
+    folder: Path,
+    make_task: Callable[[Any], Task],
+    settings: LoopSettings,
+    ranges: Mapping[str, Range],
+    *,
+    trials: int,
+    seed: int = 0,
+    minutes: float | None = None,
+    resume_command: str = "",
+    reporter: SearchReporter | None = None,
+) -> list[TrialResult]:
+    """Run trials in a folder until it holds so many, and return all of them; ``trials.csv`` and ``best.json`` follow.
+
+    Each is a training as any other, in ``trials/NUMBER``, and is judged by the metric that the task monitors. One that
+    diverges, or whose settings do not go together, counts as failed. Called again for the same folder, the search
+    goes on, in the middle of a trial if it was stopped there.
+
+    Args:
+        make_task: gives the task for settings.
+        settings: what all trials have in common, and what the first one tries.
+        ranges: what they differ in.
+        trials: how many the folder shall have in the end.
+        seed: of the values that are tried.
+        minutes: no further trial begins later than this.
+        resume_command: what a person types to go on.
+        reporter: what a person sees; nothing by default.
+
+    Raises:
+        Interrupted: after a save, if Ctrl-C or SIGTERM asked for it.
+    """
+    require_one_process()
+    reporter = reporter or SearchReporter()
+    task = make_task(settings)
+    again = resume_command or "the same call"
+
+    def keep(results: list[TrialResult]) -> None:
+        _drop_weights(folder, len(results))
+        write_results(folder, results, settings, task.monitor, higher_is_better=task.higher_is_better)
+
+    with open_study(folder / JOURNAL, settings, ranges, higher_is_better=task.higher_is_better, seed=seed) as study:
+        results = study.results()
+        keep(results)  # as a kill may have prevented
+        begin_until = math.inf if minutes is None else time.monotonic() + 60 * minutes
+        while len(results) < trials:
+            with _stop_afterwards(again):
+                attempt = study.next()
+            how, about = _run(folder, attempt, make_task, settings, again, reporter)
+            with _stop_afterwards(again):
+                study.end(attempt, how, **about)
+                results = study.results()
+                keep(results)
+                reporter.ended(results)
+            if time.monotonic() > begin_until:
+                break
+        return results
+
+
+def require_one_process() -> None:
+    """Raise a ``ValueError`` if `torchrun` or accelerate has started several."""
+    if process_count() > 1:
+        raise ValueError(
+            f"expected one process for a search, got {process_count()}; start it without torchrun or accelerate"
+        )
+
+
+@contextmanager
+def _stop_afterwards(again: str) -> Iterator[None]:
+    """Between trainings, Ctrl-C and SIGTERM wait until the journal is written."""
+    with stop_requests() as stop:
+        yield
+    if stop:
+        raise Interrupted(f"stopped by {stop.signal} between two trials; go on with {again}")
+
+
+def _run(
+    folder: Path,
+    attempt: Attempt,
+    make_task: Callable[[Any], Task],
+    settings: LoopSettings,
+    again: str,
+    reporter: SearchReporter,
+) -> tuple[Literal["finished", "pruned", "failed"], dict[str, Any]]:
+    """Train one trial, or the rest of it."""
+    run, reason = folder / TRIALS_FOLDER / f"{attempt.number:04}", ""
+    if not attempt.begun:
+        shutil.rmtree(run, ignore_errors=True)
+    run.mkdir(parents=True, exist_ok=True)
+    how: Literal["finished", "pruned", "failed"] = "finished"
+    task = None
+    try:
+        task = make_task(with_values(settings, attempt.values))
+        judge = _Judge(attempt, task, run, reporter.training(attempt.number, task.settings))
+        Trainer(task, run, resume_command=again, reporter=judge).fit(resume=True)
+    except _Hopeless:
+        how = "pruned"
+    except (ValueError, torch.OutOfMemoryError) as error:  # diverged, or settings that do not go together
+        how, reason = "failed", str(error).splitlines()[0]
+    except Interrupted as stop:
+        raise Interrupted(f"trial {attempt.number}: {stop}") from None
+    about = {**_summary(run, task), "reason": reason}
+    if how == "finished" and not math.isfinite(about["figure"]):
+        how, about = "failed", {**about, "figure": None, "reason": f"the validation figure is {about['figure']}"}
+    return how, about
+
+
+class _Judge(Reporter):
+    """Passes everything on to another reporter, and ends a training that is worse than most before it."""
+
+    def __init__(self, attempt: Attempt, task: Task, run: Path, shown: Reporter) -> None:
+        self.attempt, self.task, self.run, self.shown = attempt, task, run, shown
+
+    @contextmanager
+    def running(self, total: int, done: int) -> Iterator[None]:
+        for row in read_history(self.run):  # if the trial goes on: what it was judged by before
+            self._judge(row)
+        with self.shown.running(total, done):
+            yield
+
+    def advance(self, epoch: int, loss: float) -> None:
+        self.shown.advance(epoch, loss)
+
+    def epoch(self, row: dict[str, Any], monitor: str, best: float | None) -> None:
+        self.shown.epoch(row, monitor, best)
+        self._judge(row)
+
+    def _judge(self, row: dict[str, Any]) -> None:
+        """Raise :class:`_Hopeless` if a line of the history is; after the last epoch it is too late to spare any."""
+        if self.task.monitor not in row:
+            return
+        hopeless = self.attempt.is_hopeless(row["epoch"], row[self.task.monitor])
+        if hopeless and row["epoch"] < self.task.settings.epochs:
+            raise _Hopeless
+
+
+def _summary(run: Path, task: Task | None) -> dict[str, Any]:
+    """What the history of a trial says about it; None if its task could not be made."""
+    history = read_history(run)
+    measured = [row for row in history if task is not None and task.monitor in row]
+    if task is None or not measured:
+        return {"figure": None, "best_epoch": 0, "epochs": len(history), "seconds": 0.0}
+    sign = 1 if task.higher_is_better else -1
+    best = max(measured, key=lambda row: sign * row[task.monitor])
+    seconds = history[-1]["seconds"] + sum(row.get("validation_seconds", 0.0) for row in history)
+    return {
+        "figure": best[task.monitor],
+        "best_epoch": best["epoch"],
+        "epochs": len(history),
+        "seconds": round(seconds, 2),
+    }
+
+
+def _drop_weights(folder: Path, ended: int) -> None:
+    """Keep of the trials that have ended what is small: training again gives the same weights."""
+    for number in range(1, ended + 1):
+        for name in (LAST, BEST):
+            (folder / TRIALS_FOLDER / f"{number:04}" / name).unlink(missing_ok=True)
