@@ -227,6 +227,11 @@ def write_record(folder: Path, task: Task, result: FitResult, **measures: Any) -
         "epochs": result.epochs,
         "seconds": round(result.seconds, 2),
         "parameters": sum(parameter.numel() for parameter in result.model.parameters()),
+        "validations": [
+            {name: row[name] for name in ("epoch", "seconds", task.monitor)}
+            for row in result.history
+            if task.monitor in row
+        ],
         **measures,
         **provenance(),
     }
