@@ -1,7 +1,7 @@
 """Run the experiments behind the results pages, and store the record of each as soon as it exists.
 
     python scripts/reproduce.py --list
-    python scripts/reproduce.py umls nations
+    python scripts/reproduce.py umls nations 'ablation-*'
     python scripts/results_page.py
 
 An experiment is a training by `hybonet train kg` for each of its seeds. What has a record is not run again; what was
@@ -11,6 +11,7 @@ interrupted goes on from its checkpoint.
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import shutil
 import subprocess
 import sys
@@ -32,6 +33,44 @@ class Experiment:
     about: str = ""
 
 
+#: The models HyboNet is compared with, and the learning rate of each; all else is the recipe's.
+MODELS = {
+    "hybonet": 0.02,
+    "hybonet-tangent": 0.01,
+    "TransE": 0.01,
+    "DistMult": 0.01,
+    "ComplEx": 0.01,
+    "ConvE": 0.003,
+    "RotatE": 0.01,
+    "TuckER": 0.003,
+    "MuRE": 0.01,
+    "MuRP": 0.005,
+    "RotH": 0.005,
+    "AttH": 0.005,
+}
+#: One ingredient of the training changed at a time.
+ABLATIONS = {
+    "full": (),
+    "riemannian": ("optimizer=riemannian",),
+    "bce": ("loss=bce", "candidates=own", "negatives=50", "label_smoothing=0"),
+    "self-adversarial": ("loss=self_adversarial", "candidates=own", "negatives=50", "label_smoothing=0"),
+    "own": ("candidates=own", "negatives=50"),
+    "pool": ("candidates=pool", "negatives=500"),
+    "bernoulli": ("bernoulli=true",),
+    "filtered": ("filter_negatives=true",),
+    "no-smoothing": ("label_smoothing=0",),
+    "no-dropout": ("dropout=0",),
+    "l2": ("regularizer=l2", "regularization=0.001"),
+    "n3": ("regularizer=n3", "regularization=0.001"),
+    "curvature": ("learn_curvature=true",),
+    "no-max-norm": ("max_norm=none",),
+    "no-loop-bias": ("loop_bias=false",),
+    "constant-rate": ("schedule.kind=constant",),
+    "sharpness": ("sharpness=0.7", "symmetric_sharpness=1.5"),
+    "tied": ("tie_symmetric=true",),
+    "tangent": ("model=hybonet-tangent",),
+}
+
 EXPERIMENTS = {
     "umls": Experiment("UMLS", seeds=5, about="two minutes in all"),
     "nations": Experiment("Nations", seeds=5, about="a minute"),
@@ -40,7 +79,22 @@ EXPERIMENTS = {
     "wn18rr-32": Experiment("WN18RR", "wn18rr-32", seeds=3, about="a quarter of an hour each on one core"),
     "fb15k237-32": Experiment("FB15k-237", "fb15k237-32", seeds=3, about="twenty minutes each on one core"),
     "wordnet": Experiment("wordnet", seeds=3, about="the graph inside the package; five minutes in all"),
+    "paper-wn18rr-32": Experiment("WN18RR", "paper-wn18rr-32", changes=("minutes=90",), about="an hour and a half"),
+    "paper-fb15k237-32": Experiment("FB15k-237", "paper-fb15k237-32", changes=("minutes=90",), about="likewise"),
 }
+for _model, _rate in MODELS.items():
+    _changes = (f"model={_model}", f"lr={_rate}")
+    for _data in ("WN18RR", "FB15k-237"):
+        EXPERIMENTS[f"twenty-{_data.lower()}-{_model.lower()}"] = Experiment(
+            _data, "twenty-minutes", changes=_changes, about="up to twenty minutes on one core"
+        )
+    if _model != "hybonet":
+        for _data in ("UMLS", "Nations"):
+            EXPERIMENTS[f"{_data.lower()}-{_model.lower()}"] = Experiment(
+                _data, seeds=5, changes=_changes, about="a few minutes in all"
+            )
+for _name, _changes in ABLATIONS.items():
+    EXPERIMENTS[f"ablation-{_name}"] = Experiment("wordnet", changes=_changes, about="a minute or two")
 
 
 def train(name: str, seed: int, runs: Path, threads: int) -> None:
@@ -65,7 +119,7 @@ def train(name: str, seed: int, runs: Path, threads: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="experiments; all by default")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="experiments, * for any; all by default")
     parser.add_argument("--runs", type=Path, default=ROOT / "runs/reproduce", help="where the trainings lie")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument(
@@ -73,9 +127,13 @@ def main() -> None:
     )
     parser.add_argument("--list", action="store_true", help="name the experiments and leave")
     arguments = parser.parse_args()
-    if unknown := set(arguments.names) - set(EXPERIMENTS):
-        parser.error(f"unknown experiment {unknown.pop()!r}; known: {', '.join(EXPERIMENTS)}")
-    for name in arguments.names or EXPERIMENTS:
+    chosen: list[str] = []
+    for pattern in arguments.names or ["*"]:
+        found = fnmatch.filter(EXPERIMENTS, pattern)
+        if not found:
+            parser.error(f"no experiment is called {pattern!r}; known: {', '.join(EXPERIMENTS)}")
+        chosen += found
+    for name in chosen:
         experiment = EXPERIMENTS[name]
         if arguments.list:
             stored = len(list(RECORDS.glob(f"{name}-seed*.json")))

@@ -118,6 +118,19 @@ RECIPES: dict[str, dict[str, Any]] = {
         "published": {"mrr": 0.334, "hits@10": 0.516, "hits@3": 0.365, "hits@1": 0.244},
         "ranges": _SAMPLED_RANGES,
     },
+    "twenty-minutes": {
+        "about": "to compare models: as much as each learns in twenty minutes, or until validation stops rising",
+        "settings": sampled(
+            epochs=1000,
+            minutes=20.0,
+            patience=8,
+            negatives=1000,
+            lr=0.01,
+            label_smoothing=0.1,
+            schedule=ScheduleSettings(kind="exponential", gamma=0.96),
+        ),
+        "ranges": _SAMPLED_RANGES,
+    },
     "paper-wn18rr-32": {
         "about": "the paper's settings, 32 ambient coordinates",
         "settings": paper(**_WN18RR, dim=32, scale=3.5, lr=0.005),
