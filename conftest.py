@@ -6,4 +6,5 @@ from importlib.util import find_spec
 # Tests run side by side; several threads in each only get in one another's way. Before torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-collect_ignore = [] if find_spec("pykeen") else ["src/hybonet/interop/pykeen.py"]
+_NEEDS = {"pykeen": ["src/hybonet/interop/pykeen.py"], "optuna": ["src/hybonet/tuning/study.py", "docs/tuning.md"]}
+collect_ignore = [path for package, paths in _NEEDS.items() if not find_spec(package) for path in paths]

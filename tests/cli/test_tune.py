@@ -50,6 +50,7 @@ def test_from_triples_to_settings_that_train_takes(folder: Path) -> None:
         r"^trial (\d)/4  mrr 0\.\d{4} \((?:the best so far|best 0\.\d+, trial \d)\)", outcome.output, re.M
     )
     assert lines == list("1234")
+    assert "loss" not in outcome.output  # validations are no lines of their own
     found = rows(folder)
     assert [row["trial"] for row in found] == list("1234")
     searched = {"lr", "schedule.gamma", "label_smoothing", "dropout", "max_norm", "scale", "negatives"}

@@ -22,6 +22,7 @@ from hybonet.tuning import Between, OneOf
 from hybonet.tuning.progress import SearchReporter, best_of
 from hybonet.tuning.search import run_search
 from hybonet.tuning.search_folder import write_results
+from hybonet.tuning.study import open_study
 from tests.training.toy import StopAt
 from tests.tuning.planted import BEST_LR, RANGES, PlantedSettings, PlantedTask, planted_figure
 
@@ -59,6 +60,11 @@ def test_hopeless_trials_end_early_and_their_weights_are_not_kept(tmp_path):
     assert all(0 < each.epochs < 4 for each in pruned)
     assert all(each.epochs == 4 for each in results if each.state == "finished")
     assert {path.name for path in tmp_path.glob("trials/*/*")} == {"history.jsonl"}
+
+
+def test_after_the_last_epoch_no_trial_is_pruned(tmp_path):
+    results = search(tmp_path, QUICK.model_copy(update={"validate_every": 4}), trials=12)
+    assert {each.state for each in results} == {"finished"}
 
 
 def test_a_trial_that_diverges_or_cannot_be_made_fails_and_the_search_goes_on(tmp_path):
@@ -118,6 +124,9 @@ def test_a_trial_goes_on_where_it_was_stopped(tmp_path):
 
     search(tmp_path, trials=2, reporter=Counting())
     assert [-1 - counted.left for counted in batches] == [7]
+    with open_study(tmp_path / "journal.log", QUICK, RANGES, higher_is_better=True, seed=0) as study:
+        judged = study.study.trials[-1].intermediate_values
+    assert sorted(judged) == [1, 2, 3, 4]  # by what it did before the stop, too
 
 
 def test_killed_at_any_moment_and_resumed_is_as_never_killed(tmp_path):

@@ -54,6 +54,7 @@ def test_the_same_seed_tries_the_same_and_a_stop_changes_nothing(tmp_path):
         other = run(study, 14)
     assert straight == stopped
     assert straight[1:] != other[1:]
+    assert len({each["lr"] for each in straight}) == 14  # and none twice
 
 
 @pytest.mark.parametrize("at", [0, 3, 12])
