@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from hybonet.geometry import Lorentz
 from hybonet.models.grouped_linear import grouped_linear
 from hybonet.models.inner_product import InnerProductModel, with_bias, with_offset
+from hybonet.models.own_scores import own_scores
 from hybonet.nn import LorentzEmbedding, LorentzModule, gated_lift
 
 
@@ -153,12 +154,20 @@ class TripleScorer(LorentzModule, InnerProductModel):
         return with_offset(*self.queries(heads, relations))
 
     def candidates(self, entities: Tensor | None) -> Tensor:
-        if entities is None or entities.numel() >= self.num_entities:
-            # So many rows are cheaper to read from a table that is made once.
-            table = with_bias(self.points(), self.tail_bias)
-            return table if entities is None else nn.functional.embedding(entities, table)
+        if entities is None:
+            return with_bias(self.points(), self.tail_bias)
         bias = nn.functional.embedding(entities, self.tail_bias[:, None]).squeeze(-1)
         return with_bias(self.points(entities), bias)
+
+    def own_scores(self, question: Tensor, entities: Tensor) -> Tensor:
+        if self.manifold.learnable:
+            return super().own_scores(question, entities)
+        # The entities' points with their biases need not be made: rows, lengths and biases are read where they are.
+        query, offset = question[:, : self.dim], question[:, -1:]
+        table, max_norm = self.entities.weight, self.entities.max_norm
+        return offset + own_scores(
+            query, table, entities, bias=self.tail_bias, max_norm=max_norm, manifold=self.manifold
+        )
 
     def loop_score(self, relations: Tensor) -> Tensor | None:
         return None if self.loop_bias is None else self.loop_bias[relations]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -35,6 +36,59 @@ def _in_plain_steps(rows: Tensor, max_norm: float, manifold: Lorentz) -> Tensor:
     return manifold.lift(space * (max_norm / length.clamp_min(max_norm)))
 
 
+@dataclass(frozen=True)
+class Cut:
+    """What makes points of rows: two numbers a row, so that the points themselves need not be made.
+
+    Attributes:
+        factor: of the space part, ``(N,)``; 1 where the row is short enough.
+        time: of the point, ``(N,)``.
+        length: of the row's space part where it is longer than allowed, 0 elsewhere.
+    """
+
+    factor: Tensor
+    time: Tensor
+    length: Tensor
+
+    @classmethod
+    def of(cls, rows: Tensor, max_norm: float, manifold: Lorentz) -> Cut:
+        """The cut of a table's rows, ``(N, d)``.
+
+        Example:
+            >>> import torch
+            >>> Cut.of(torch.tensor([[0.0, 3.0, 4.0], [0.0, 0.0, 0.0]]), 2.5, Lorentz()).factor
+            tensor([0.5000, 1.0000])
+        """
+        length = torch.linalg.vector_norm(rows[:, 1:], dim=-1)
+        factor = max_norm / length.clamp_min(max_norm)
+        time = length.clamp_max(max_norm).square_().sub_(1.0 / manifold.curvature).sqrt_()
+        return cls(factor, time, length.masked_fill_(length <= max_norm, 0.0))
+
+    def back_(self, rows: Tensor, of_space: Tensor, of_time: Tensor) -> Tensor:
+        """The gradient of the rows from that of their points, made in place of ``of_space``.
+
+        Args:
+            rows: the table, ``(N, d)``.
+            of_space: gradient of the points times :attr:`factor`, ``(N, d)``; time is not looked at.
+            of_time: gradient of the points' time, ``(N,)``.
+        """
+        outward = of_time / self.time  # time follows from space: dt/dx = x/t
+        is_cut = self.length > 0
+        some_cut = bool(is_cut.any())
+        size = _block_rows(rows)
+        for start in range(0, len(rows), size):
+            part = slice(start, start + size)
+            x, y, out = rows[part], of_space[part], outward[part]
+            if some_cut:
+                # The length of a row that was cut is fixed: it feels only what is at right angles to it.
+                y[:, 0] = 0.0
+                along, length = torch.linalg.vecdot(x, y), self.length[part]
+                out = torch.where(is_cut[part], -along / length / length, out)
+            y.addcmul_(x, out[:, None])
+            y[:, 0] = 0.0
+        return of_space
+
+
 class _Shortened(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, rows: Tensor, max_norm: float, manifold: Lorentz) -> Tensor:
@@ -42,9 +96,9 @@ class _Shortened(torch.autograd.Function):
         ctx.max_norm, ctx.manifold = max_norm, manifold
         out = torch.empty_like(rows)
         for x, y in zip(_blocks(rows), _blocks(out), strict=True):
-            length = torch.linalg.vector_norm(x[:, 1:], dim=-1, keepdim=True)
-            torch.mul(x, max_norm / length.clamp_min(max_norm), out=y)
-            y[:, :1] = (length.clamp_max(max_norm).square() - 1.0 / manifold.curvature).sqrt()
+            cut = Cut.of(x, max_norm, manifold)
+            torch.mul(x, cut.factor[:, None], out=y)
+            y[:, 0] = cut.time
         return out
 
     @staticmethod
@@ -55,24 +109,16 @@ class _Shortened(torch.autograd.Function):
             return torch.autograd.grad(out, rows, gradient, create_graph=True)[0], None, None
         out = torch.empty_like(rows)
         for x, g, y in zip(_blocks(rows), _blocks(gradient.contiguous()), _blocks(out), strict=True):
-            # With f the factor and t the time of the point: g_s + g_t f x/t is the gradient of the point in the chart,
-            # and a row that was cut feels only what of it is at right angles to x.
-            space, of_time = x[:, 1:], g[:, :1]
-            length = torch.linalg.vector_norm(space, dim=-1, keepdim=True)
-            factor = ctx.max_norm / length.clamp_min(ctx.max_norm)
-            time = (length.clamp_max(ctx.max_norm).square() - 1.0 / ctx.manifold.curvature).sqrt()
-            of_time = of_time * factor / time
-            torch.mul(x, g, out=y)
-            along = y.sum(-1, keepdim=True) - y[:, :1]
-            radial = of_time + along / length.square().clamp_min(torch.finfo(x.dtype).tiny)
-            torch.mul(g, factor, out=y)
-            outward = factor * torch.where(length > ctx.max_norm, of_time - radial, of_time)
-            y.addcmul_(x, outward.nan_to_num(0.0, 0.0, 0.0))  # a length beyond the largest number has no direction
-            y[:, 0] = 0.0
+            cut = Cut.of(x, ctx.max_norm, ctx.manifold)
+            cut.back_(x, torch.mul(g, cut.factor[:, None], out=y), g[:, 0])
         return out, None, None
 
 
 def _blocks(table: Tensor) -> tuple[Tensor, ...]:
     """Parts of the table's rows, as matrices."""
     matrix = table.view(-1, table.shape[-1])
-    return matrix.split(max(1, _BLOCK // matrix.shape[1]))
+    return matrix.split(_block_rows(matrix))
+
+
+def _block_rows(matrix: Tensor) -> int:
+    return max(1, _BLOCK // matrix.shape[1])
