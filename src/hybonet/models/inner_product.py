@@ -47,18 +47,17 @@ class InnerProductModel(TripleModel):
         return inner(question, candidates)
 
     def compare(self, question: Tensor, relations: Tensor, entities: Tensor | None) -> Tensor:
-        if entities is not None and entities.dim() == 2 and self._are_read_in_place(entities):
-            return self.own_scores(question, entities)
+        if entities is not None and entities.dim() == 2 and self.are_read_in_place(entities):
+            return own_scores(question, self.candidates(None), entities)
         return super().compare(question, relations, entities)
 
-    def _are_read_in_place(self, entities: Tensor) -> bool:
-        """Whether there are so many candidates that a pass over the whole table costs little beside them."""
+    def are_read_in_place(self, entities: Tensor) -> bool:
+        """Whether :func:`own_scores` is to read each question's own candidates, ``(B, N)``.
+
+        It takes passes over the whole table, which cost little beside many candidates.
+        """
         few = _SHARE * entities.numel() < self.num_entities
         return not few and not self.entities.sparse and is_possible(self.entities.weight, entities)
-
-    def own_scores(self, question: Tensor, entities: Tensor) -> Tensor:
-        """Inner products with candidates of each question's own, ``(B, width), (B, N) -> (B, N)``."""
-        return own_scores(question, self.candidates(None), entities)
 
     def adjust(self, scores: Tensor, heads: Tensor, relations: Tensor, entities: Tensor | None) -> Tensor:
         extra = self.loop_score(relations)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from hybonet.geometry import Lorentz
+from hybonet.geometry.sampled_products import are_sampled, products_at
 from hybonet.nn.shortened import Cut
 
 
@@ -52,14 +52,9 @@ def own_scores(
 
 
 def is_possible(table: Tensor, index: Tensor) -> bool:
-    """Whether torch has the kernels behind :func:`own_scores` for a table, and candidates of each question."""
-    return (
-        index.shape[1] <= len(table)  # a sparse matrix has no more entries than places, even if some repeat
-        and table.device.type == "cpu"
-        and table.dtype in (torch.float32, torch.float64)
-        and table.is_contiguous()
-        and not torch.compiler.is_compiling()
-    )
+    """Whether :func:`own_scores` can read these candidates from this table."""
+    # A sparse matrix has no more entries than places, even if some are there twice.
+    return are_sampled(table) and index.shape[1] <= len(table)
 
 
 class _OwnScores(torch.autograd.Function):
@@ -75,14 +70,16 @@ class _OwnScores(torch.autograd.Function):
     ) -> Tensor:
         ctx.save_for_backward(question, table, index)
         question, table = question.detach(), table.detach()
-        ctx.cut = None
+        ctx.cut, ctx.asked = None, question
         if max_norm is None:
             scores = _products(question, table, index)
         else:
             ctx.cut = Cut.of(table, max_norm, manifold)
             ctx.factor, ctx.time = _look_up(ctx.cut.factor, index), _look_up(ctx.cut.time, index)
-            scores = _products(_without_time(question), table, index)
-            scores.mul_(ctx.factor).addcmul_(ctx.time, question[:, :1])
+            ctx.asked = question.clone()
+            ctx.asked[:, 0] = 0.0  # the time that is stored is not that of the points
+            ctx.products = _products(ctx.asked, table, index)
+            scores = (ctx.products * ctx.factor).addcmul_(ctx.time, question[:, :1])
         return scores if bias is None else scores.add_(_look_up(bias.detach(), index))
 
     @staticmethod
@@ -97,19 +94,13 @@ class _OwnScores(torch.autograd.Function):
             if ctx.cut is not None:
                 of_question[:, 0] = torch.linalg.vecdot(gradient, ctx.time)
         if wants_table:
-            of_table = _sums_by_entity(question, index, weight, len(table))
+            of_table = _sums_by_entity(ctx.asked, index, weight, len(table))
             if ctx.cut is not None:
-                ctx.cut.back_(table, of_table, _totals(index, gradient * question[:, :1], len(table)))
+                of_time = _totals(index, gradient * question[:, :1], len(table))
+                ctx.cut.back_(table, of_table, of_time, along=_totals(index, weight * ctx.products, len(table)))
         if wants_bias:
             of_bias = _totals(index, gradient, len(table))
         return of_question, of_table, of_bias, None, None, None
-
-
-def _without_time(question: Tensor) -> Tensor:
-    """For products with rows whose stored time is not that of their points."""
-    question = question.clone()
-    question[:, 0] = 0.0
-    return question
 
 
 def _look_up(values: Tensor, index: Tensor) -> Tensor:
@@ -118,13 +109,9 @@ def _look_up(values: Tensor, index: Tensor) -> Tensor:
 
 
 def _products(question: Tensor, table: Tensor, index: Tensor) -> Tensor:
-    """Entries of a matrix product at the places where they are wanted, ``(B, C)``."""
+    """Inner products with the rows that each question wants, ``(B, C)``."""
     starts = torch.arange(0, index.numel() + 1, index.shape[1])
-    shape, nothing = (len(question), len(table)), question.new_zeros(index.numel())
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sparse CSR tensor support is in beta")
-        wanted = torch.sparse_csr_tensor(starts, index.flatten(), nothing, shape, check_invariants=False)
-    return torch.sparse.sampled_addmm(wanted, question, table.T, beta=0.0).values().view(index.shape)
+    return products_at(question, table, starts, index.flatten()).view(index.shape)
 
 
 def _sums_by_entity(question: Tensor, index: Tensor, weight: Tensor, count: int) -> Tensor:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from hybonet.geometry import Lorentz
+from hybonet.geometry.sampled_products import row_dots
 
 #: Numbers worked on at a time: they stay in the cache from the first pass over them to the last.
 _BLOCK = 1 << 17
@@ -64,28 +65,20 @@ class Cut:
         time = length.clamp_max(max_norm).square_().sub_(1.0 / manifold.curvature).sqrt_()
         return cls(factor, time, length.masked_fill_(length <= max_norm, 0.0))
 
-    def back_(self, rows: Tensor, of_space: Tensor, of_time: Tensor) -> Tensor:
+    def back_(self, rows: Tensor, of_space: Tensor, of_time: Tensor, along: Tensor) -> Tensor:
         """The gradient of the rows from that of their points, made in place of ``of_space``.
 
         Args:
             rows: the table, ``(N, d)``.
             of_space: gradient of the points times :attr:`factor`, ``(N, d)``; time is not looked at.
             of_time: gradient of the points' time, ``(N,)``.
+            along: inner products of ``rows`` and ``of_space`` without time, ``(N,)``.
         """
-        outward = of_time / self.time  # time follows from space: dt/dx = x/t
-        is_cut = self.length > 0
-        some_cut = bool(is_cut.any())
-        size = _block_rows(rows)
-        for start in range(0, len(rows), size):
-            part = slice(start, start + size)
-            x, y, out = rows[part], of_space[part], outward[part]
-            if some_cut:
-                # The length of a row that was cut is fixed: it feels only what is at right angles to it.
-                y[:, 0] = 0.0
-                along, length = torch.linalg.vecdot(x, y), self.length[part]
-                out = torch.where(is_cut[part], -along / length / length, out)
-            y.addcmul_(x, out[:, None])
-            y[:, 0] = 0.0
+        # Time follows from space, dt/dx = x/t. The length of a row that was cut is fixed: it feels only what of the
+        # gradient is at right angles to it.
+        outward = torch.where(self.length > 0, -along / self.length / self.length, of_time / self.time)
+        of_space.addcmul_(rows, outward[:, None])
+        of_space[:, 0] = 0.0
         return of_space
 
 
@@ -110,15 +103,12 @@ class _Shortened(torch.autograd.Function):
         out = torch.empty_like(rows)
         for x, g, y in zip(_blocks(rows), _blocks(gradient.contiguous()), _blocks(out), strict=True):
             cut = Cut.of(x, ctx.max_norm, ctx.manifold)
-            cut.back_(x, torch.mul(g, cut.factor[:, None], out=y), g[:, 0])
+            torch.mul(g, cut.factor[:, None], out=y)[:, 0] = 0.0
+            cut.back_(x, y, g[:, 0], row_dots(x, y))
         return out, None, None
 
 
 def _blocks(table: Tensor) -> tuple[Tensor, ...]:
     """Parts of the table's rows, as matrices."""
     matrix = table.view(-1, table.shape[-1])
-    return matrix.split(_block_rows(matrix))
-
-
-def _block_rows(matrix: Tensor) -> int:
-    return max(1, _BLOCK // matrix.shape[1])
+    return matrix.split(max(1, _BLOCK // matrix.shape[1]))
