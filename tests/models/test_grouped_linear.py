@@ -14,7 +14,7 @@ def test_values_and_gradients_by_group_are_those_of_a_batched_product(rows, monk
     x, group = torch.randn(rows, 3, dtype=torch.float64), torch.randint(5, (rows,))
     results = []
     for limit in (1 << 30, 0):
-        monkeypatch.setattr(module, "_GATHERED", limit)
+        monkeypatch.setattr(module, "_WORTH_A_PRODUCT", limit)
         a, w = x.clone().requires_grad_(), weight.clone().requires_grad_()
         out = grouped_linear(a, w, group)
         out.square().sum().backward()
@@ -25,7 +25,7 @@ def test_values_and_gradients_by_group_are_those_of_a_batched_product(rows, monk
 
 
 def test_gradients_by_finite_differences(monkeypatch):
-    monkeypatch.setattr(module, "_GATHERED", 0)
+    monkeypatch.setattr(module, "_WORTH_A_PRODUCT", 0)
     torch.manual_seed(0)
     x = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
     weight = torch.randn(3, 2, 3, dtype=torch.float64, requires_grad=True)

@@ -8,7 +8,11 @@ import torch
 from torch import Tensor
 
 from hybonet.models.inner_softmax import Places, inner_softmax_loss
+from hybonet.models.own_scores import is_possible, own_scores
 from hybonet.models.triple_model import TripleModel, inner
+
+#: Candidates are read from the table in place if there is at least one for so many of its rows.
+_SHARE = 4
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,19 @@ class InnerProductModel(TripleModel):
 
     def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
         return inner(question, candidates)
+
+    def compare(self, question: Tensor, relations: Tensor, entities: Tensor | None) -> Tensor:
+        if entities is not None and entities.dim() == 2 and self.are_read_in_place(entities):
+            return own_scores(question, self.candidates(None), entities)
+        return super().compare(question, relations, entities)
+
+    def are_read_in_place(self, entities: Tensor) -> bool:
+        """Whether :func:`own_scores` is to read each question's own candidates, ``(B, N)``.
+
+        It takes passes over the whole table, which cost little beside many candidates.
+        """
+        few = _SHARE * entities.numel() < self.num_entities
+        return not few and not self.entities.sparse and is_possible(self.entities.weight, entities)
 
     def adjust(self, scores: Tensor, heads: Tensor, relations: Tensor, entities: Tensor | None) -> Tensor:
         extra = self.loop_score(relations)

@@ -43,6 +43,10 @@ class TripleModel(nn.Module, ABC):
         """What :meth:`match` compares a question with; the entities' points by default."""
         return self.points(entities)
 
+    def compare(self, question: Tensor, relations: Tensor, entities: Tensor | None) -> Tensor:
+        """Scores of entities without adjustments: all, a pool ``(P,)``, or each question's own ``(B, N)``."""
+        return self.match(question, relations, self.candidates(entities))
+
     def adjust(self, scores: Tensor, heads: Tensor, relations: Tensor, entities: Tensor | None) -> Tensor:
         """Scores of a question's candidates with what depends on more than the match; as they are by default."""
         return scores
@@ -54,10 +58,7 @@ class TripleModel(nn.Module, ABC):
         single = tails is not None and tails.dim() == 1
         own = tails[:, None] if tails is not None and single else tails
         asked = [own, pool] if own is not None and pool is not None else [pool if own is None else own]
-        parts = [
-            self.adjust(self.match(question, relations, self.candidates(chosen)), heads, relations, chosen)
-            for chosen in asked
-        ]
+        parts = [self.adjust(self.compare(question, relations, chosen), heads, relations, chosen) for chosen in asked]
         scores = torch.cat(parts, dim=1) if len(parts) > 1 else parts[0]
         return scores[:, 0] if single and pool is None else scores
 

@@ -11,8 +11,10 @@ from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
 from hybonet.models.grouped_linear import grouped_linear
-from hybonet.models.inner_product import InnerProductModel, with_bias, with_offset
+from hybonet.models.inner_product import Choice, InnerProductModel, with_bias, with_offset
+from hybonet.models.own_scores import own_scores
 from hybonet.nn import LorentzEmbedding, LorentzModule, gated_lift
+from hybonet.nn.look_up import rows_and_table
 
 
 class TripleScorer(LorentzModule, InnerProductModel):
@@ -134,19 +136,39 @@ class TripleScorer(LorentzModule, InnerProductModel):
         """Points of entities, ``(…,) -> (…, dim)``; of all of them by default."""
         return self.entities.points() if entities is None else self.entities(entities)
 
+    def forward(
+        self,
+        heads: Tensor,
+        relations: Tensor,
+        tails: Tensor | None = None,
+        *,
+        pool: Tensor | None = None,
+        choice: Choice | None = None,
+    ) -> Tensor:
+        own = tails is not None and tails.dim() == 2 and pool is None and choice is None
+        if tails is None or not own or self.manifold.learnable or not self.are_read_in_place(tails):
+            return super().forward(heads, relations, tails, pool=pool, choice=choice)
+        # Neither points nor biases of the candidates are copied, and the table gets one gradient of all that read it.
+        rows, table = rows_and_table(self.entities.weight, heads)
+        query, offset = self._queries(self.entities.on_sheet(rows), heads, relations)
+        norm, bias = self.entities.max_norm, self.tail_bias
+        scores = own_scores(query, table, tails, bias=bias, max_norm=norm, manifold=self.manifold) + offset[:, None]
+        return self.adjust(scores, heads, relations, tails)
+
     def transformed(self, heads: Tensor, relations: Tensor) -> Tensor:
         """The points :math:`f_r(e_h)`, ``(B, dim)``: where tails are expected."""
+        return self._map(self.entities(heads), relations)
+
+    def _map(self, x: Tensor, relations: Tensor) -> Tensor:
         relations = self.one_of_both[relations]
-        x = self.entities(heads)
         if self.transform == "tangent":
             v = nn.functional.dropout(self.manifold.logmap0(x), self.dropout, self.training)
             u = grouped_linear(v, self.relation_weight, relations)
             return self.manifold.expmap0(_with_time_zero(u + self.relation_bias[relations]))
         x = nn.functional.dropout(x, self.dropout, self.training)
         u = grouped_linear(x, self.relation_weight, relations)
-        bias = self.relation_bias[relations]
-        u = torch.cat((u[:, :1], u[:, 1:] + bias[:, 1:]), dim=-1)
-        return gated_lift(u, self.scale, K=self.manifold.K)
+        bias = nn.functional.pad(self.relation_bias[:, 1:], (1, 0))  # none for the gate
+        return gated_lift(u + nn.functional.embedding(relations, bias), self.scale, K=self.manifold.K)
 
     def queries(self, heads: Tensor, relations: Tensor) -> tuple[Tensor, Tensor]:
         r"""Vectors q ``(B, dim)`` and numbers c ``(B,)`` with :math:`s(h, r, t) = q \cdot e_t + b_t + c`.
@@ -154,19 +176,21 @@ class TripleScorer(LorentzModule, InnerProductModel):
         A plain inner product with the tail's ambient coordinates: what searches among many tails need. Loops, t = h,
         have ``loop_bias`` on top.
         """
-        expected = self.transformed(heads, relations)
+        return self._queries(self.entities(heads), heads, relations)
+
+    def _queries(self, points: Tensor, heads: Tensor, relations: Tensor) -> tuple[Tensor, Tensor]:
+        expected = self._map(points, relations)
         # -d² = 2<q,t> - 2/K; the sign of time and the factor go to the smaller side.
-        query = 2.0 * torch.cat((-expected[:, :1], expected[:, 1:]), dim=-1)
-        return query, self.head_bias[heads] + (self.margin - 2.0 / self.manifold.K)
+        factor = expected.new_full((self.dim,), 2.0)
+        factor[0] = -2.0
+        return factor * expected, self.head_bias[heads] + (self.margin - 2.0 / self.manifold.K)
 
     def question(self, heads: Tensor, relations: Tensor) -> Tensor:
         return with_offset(*self.queries(heads, relations))
 
     def candidates(self, entities: Tensor | None) -> Tensor:
-        if entities is None or entities.numel() >= self.num_entities:
-            # So many rows are cheaper to read from a table that is made once.
-            table = with_bias(self.points(), self.tail_bias)
-            return table if entities is None else nn.functional.embedding(entities, table)
+        if entities is None:
+            return with_bias(self.points(), self.tail_bias)
         bias = nn.functional.embedding(entities, self.tail_bias[:, None]).squeeze(-1)
         return with_bias(self.points(entities), bias)
 

@@ -84,7 +84,7 @@ class LorentzEmbedding(LorentzModule):
     def forward(self, index: Tensor) -> Tensor:
         if self.manifold.check and not self.manifold.learnable:
             self.manifold.check_point(self.weight, name="the embedding's table")
-        return self._on_sheet(F.embedding(index, self.weight, self.padding_idx, sparse=self.sparse))
+        return self.on_sheet(F.embedding(index, self.weight, self.padding_idx, sparse=self.sparse))
 
     def points(self) -> Tensor:
         """All rows as :meth:`forward` gives them, ``(num_embeddings, embedding_dim)``, without a lookup.
@@ -93,9 +93,10 @@ class LorentzEmbedding(LorentzModule):
             >>> LorentzEmbedding(10, 4, max_norm=1.5).points().shape
             torch.Size([10, 4])
         """
-        return self._on_sheet(self.weight)
+        return self.on_sheet(self.weight)
 
-    def _on_sheet(self, rows: Tensor) -> Tensor:
+    def on_sheet(self, rows: Tensor) -> Tensor:
+        """Points of rows that were read from the table, as :meth:`forward` gives them; ``(..., embedding_dim)``."""
         if self.max_norm is not None:
             return shortened(rows, self.max_norm, self.manifold)
         # A learned curvature moves the sheet under the stored rows: time follows it.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from hybonet.geometry import Lorentz
+from hybonet.geometry.sampled_products import row_dots
 
 #: Numbers worked on at a time: they stay in the cache from the first pass over them to the last.
 _BLOCK = 1 << 17
@@ -35,6 +37,51 @@ def _in_plain_steps(rows: Tensor, max_norm: float, manifold: Lorentz) -> Tensor:
     return manifold.lift(space * (max_norm / length.clamp_min(max_norm)))
 
 
+@dataclass(frozen=True)
+class Cut:
+    """What makes points of rows: two numbers a row, so that the points themselves need not be made.
+
+    Attributes:
+        factor: of the space part, ``(N,)``; 1 where the row is short enough.
+        time: of the point, ``(N,)``.
+        length: of the row's space part where it is longer than allowed, 0 elsewhere.
+    """
+
+    factor: Tensor
+    time: Tensor
+    length: Tensor
+
+    @classmethod
+    def of(cls, rows: Tensor, max_norm: float, manifold: Lorentz) -> Cut:
+        """The cut of a table's rows, ``(N, d)``.
+
+        Example:
+            >>> import torch
+            >>> Cut.of(torch.tensor([[0.0, 3.0, 4.0], [0.0, 0.0, 0.0]]), 2.5, Lorentz()).factor
+            tensor([0.5000, 1.0000])
+        """
+        length = torch.linalg.vector_norm(rows[:, 1:], dim=-1)
+        factor = max_norm / length.clamp_min(max_norm)
+        time = length.clamp_max(max_norm).square_().sub_(1.0 / manifold.curvature).sqrt_()
+        return cls(factor, time, length.masked_fill_(length <= max_norm, 0.0))
+
+    def back_(self, rows: Tensor, of_space: Tensor, of_time: Tensor, along: Tensor) -> Tensor:
+        """The gradient of the rows from that of their points, made in place of ``of_space``.
+
+        Args:
+            rows: the table, ``(N, d)``.
+            of_space: gradient of the points times :attr:`factor`, ``(N, d)``; time is not looked at.
+            of_time: gradient of the points' time, ``(N,)``.
+            along: inner products of ``rows`` and ``of_space`` without time, ``(N,)``.
+        """
+        # Time follows from space, dt/dx = x/t. The length of a row that was cut is fixed: it feels only what of the
+        # gradient is at right angles to it.
+        outward = torch.where(self.length > 0, -along / self.length / self.length, of_time / self.time)
+        of_space.addcmul_(rows, outward[:, None])
+        of_space[:, 0] = 0.0
+        return of_space
+
+
 class _Shortened(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, rows: Tensor, max_norm: float, manifold: Lorentz) -> Tensor:
@@ -42,9 +89,9 @@ class _Shortened(torch.autograd.Function):
         ctx.max_norm, ctx.manifold = max_norm, manifold
         out = torch.empty_like(rows)
         for x, y in zip(_blocks(rows), _blocks(out), strict=True):
-            length = torch.linalg.vector_norm(x[:, 1:], dim=-1, keepdim=True)
-            torch.mul(x, max_norm / length.clamp_min(max_norm), out=y)
-            y[:, :1] = (length.clamp_max(max_norm).square() - 1.0 / manifold.curvature).sqrt()
+            cut = Cut.of(x, max_norm, manifold)
+            torch.mul(x, cut.factor[:, None], out=y)
+            y[:, 0] = cut.time
         return out
 
     @staticmethod
@@ -55,20 +102,9 @@ class _Shortened(torch.autograd.Function):
             return torch.autograd.grad(out, rows, gradient, create_graph=True)[0], None, None
         out = torch.empty_like(rows)
         for x, g, y in zip(_blocks(rows), _blocks(gradient.contiguous()), _blocks(out), strict=True):
-            # With f the factor and t the time of the point: g_s + g_t f x/t is the gradient of the point in the chart,
-            # and a row that was cut feels only what of it is at right angles to x.
-            space, of_time = x[:, 1:], g[:, :1]
-            length = torch.linalg.vector_norm(space, dim=-1, keepdim=True)
-            factor = ctx.max_norm / length.clamp_min(ctx.max_norm)
-            time = (length.clamp_max(ctx.max_norm).square() - 1.0 / ctx.manifold.curvature).sqrt()
-            of_time = of_time * factor / time
-            torch.mul(x, g, out=y)
-            along = y.sum(-1, keepdim=True) - y[:, :1]
-            radial = of_time + along / length.square().clamp_min(torch.finfo(x.dtype).tiny)
-            torch.mul(g, factor, out=y)
-            outward = factor * torch.where(length > ctx.max_norm, of_time - radial, of_time)
-            y.addcmul_(x, outward.nan_to_num(0.0, 0.0, 0.0))  # a length beyond the largest number has no direction
-            y[:, 0] = 0.0
+            cut = Cut.of(x, ctx.max_norm, ctx.manifold)
+            torch.mul(g, cut.factor[:, None], out=y)[:, 0] = 0.0
+            cut.back_(x, y, g[:, 0], row_dots(x, y))
         return out, None, None
 
 

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
 from hybonet.geometry.numerics import working
+from hybonet.geometry.sampled_products import row_dots
 
 
 def manifold_of(param: Tensor) -> Lorentz | None:
@@ -111,8 +112,8 @@ def clip_grad_norm_(parameters: Iterable[Tensor] | Tensor, max_norm: float) -> T
         return torch.tensor(0.0)
     squares = [_squared_norm(p) for p in params]
     total = torch.stack([s.to(squares[0].device) for s in squares]).sum().sqrt()
-    factor = (max_norm / (total + 1e-6)).clamp_max(1.0)
-    for p in params:
+    factor = max_norm / (total + 1e-6)
+    for p in params if not bool(factor >= 1.0) else ():
         grad = p.grad
         assert grad is not None
         (grad._values() if grad.is_sparse else grad).mul_(factor.to(grad.device))
@@ -127,8 +128,9 @@ def _squared_norm(param: Tensor) -> Tensor:
         grad = param.grad = grad.coalesce()
         point, grad = param[grad.indices()[0]], grad.values()
     point, grad = working(point), working(grad)  # half precision has no room for squares
-    square = grad.square().sum(-1) if grad.dim() else grad.square()
+    square = torch.linalg.vector_norm(grad).square()
     manifold = manifold_of(param)
     if manifold is not None:
-        square = square - 2.0 * grad[..., 0].square() - manifold.K * (point * grad).sum(-1).square()
-    return square.sum().clamp_min(0.0)
+        slopes = row_dots(point.reshape(-1, point.shape[-1]), grad.reshape(-1, grad.shape[-1]))
+        square = square - 2.0 * grad[..., 0].square().sum() - manifold.K * slopes.square().sum()
+    return square.clamp_min(0.0)

@@ -13,13 +13,14 @@ import torch
 from torch import Tensor
 
 from hybonet.geometry.numerics import bounded, max_rapidity, precision, sinhc
+from hybonet.geometry.sampled_products import row_dots
 
 #: Elements of a block: large enough to keep all threads busy, small enough that temporaries do not add up.
 BLOCK = 1 << 19
 
 
 def dot(a: Tensor, b: Tensor) -> Tensor:
-    return (a * b).sum(-1, keepdim=True)
+    return row_dots(a, b)[:, None]
 
 
 def norm_square(a: Tensor) -> Tensor:
@@ -77,11 +78,15 @@ def move(x: Tensor, u: Tensor, m: Tensor | None, k: float | Tensor) -> None:
 def restore_time(x: Tensor, k: float | Tensor) -> None:
     """Time from space, in place: rounding never adds up.
 
-    Coordinates are cut where the next gradient, (x·g) x, could overflow: far beyond the dtype's usable radius.
+    Coordinates are cut where the next gradient, (x·g) x, could overflow: far beyond the dtype's usable radius. Where
+    none is so large, as always in a sound training, space is only read.
     """
     limit = precision(x.dtype).max_coordinate ** 0.5
-    x.clamp_(-limit, limit)
-    x[..., :1] = (x[..., 1:].square().sum(-1, keepdim=True) + k).sqrt()
+    length = torch.linalg.vector_norm(x[..., 1:], dim=-1, keepdim=True)
+    if not bool((length <= limit).all()):
+        x.clamp_(-limit, limit)
+        length = torch.linalg.vector_norm(x[..., 1:], dim=-1, keepdim=True)
+    x[..., :1] = (length.square() + k).sqrt()
 
 
 def adam_rows(
@@ -160,12 +165,17 @@ def sgd_rows(
 
 
 def chart_gradient(x: Tensor, g: Tensor, k: float | Tensor, *, precondition: bool) -> Tensor:
-    """The gradient in the chart x_s, as an ambient tensor with time 0.
+    """The gradient in the chart x_s, as an ambient tensor with time 0; g itself if it is that already.
 
     Pulled back it is g_s + g_t x_s/x_t; the inverse metric of the chart, I + x_s x_sᵀ/k, then makes it Riemannian.
+    Tables with a max-norm give gradients of the chart: their points are made of the rows' space.
     """
-    h = torch.addcmul(g, x, g[:, :1] / x[:, :1])
-    h[:, 0] = 0.0
+    time = g[:, :1]
+    if bool(time.any()):
+        h = torch.addcmul(g, x, time / x[:, :1])
+        h[:, 0] = 0.0
+    else:
+        h = g.clone() if precondition else g
     if precondition:
         h.addcmul_(x, dot(x, h) / k)
         h[:, 0] = 0.0

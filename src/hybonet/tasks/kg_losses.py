@@ -23,8 +23,10 @@ def binary_loss(truth: Tensor, others: Tensor, *, smoothing: float = 0.0) -> Ten
     """
     counted = others > -torch.inf
     # softplus(-s) is -log σ(s); a label of 1 - ε moves ε of the weight to the other side.
-    positive = F.softplus(-truth) + smoothing * truth
-    negative = torch.where(counted, F.softplus(others) - smoothing * others.clamp_min(-100), 0.0)
+    positive, negative = F.softplus(-truth), F.softplus(others)  # 0 at minus infinity
+    if smoothing:
+        positive = positive + smoothing * truth
+        negative = torch.where(counted, negative - smoothing * others.clamp_min(-100), 0.0)
     return (positive + negative.sum(1)) / (1 + counted.sum(1))
 
 
