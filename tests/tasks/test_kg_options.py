@@ -51,6 +51,7 @@ def first_loss(**changes):
         ({}, {"model": "hybonet-tangent"}),
         ({}, {"dropout": 0.5}),
         ({}, {"K": -2.0}),
+        ({}, {"init_std": 0.01}),
         ({}, {"max_norm": 0.1}),
         ({}, {"scale": 5.0}),
         ({"loss": "bce"}, {"margin": 1.0}),

@@ -32,6 +32,7 @@ class TripleScorer(LorentzModule, InnerProductModel):
         dropout: on the head's coordinates.
         transform: ``"lorentz"`` for the paper's maps; ``"tangent"`` for the conventional detour through the tangent
             space at the origin, log–linear–exp, to compare with.
+        init_std: spread of an entity's space coordinates at the start; the embedding's default, radius ≈ 1, if None.
         loop_bias: a number for each relation, added to the score of an entity standing in it to itself: a relation
             that has no loops in the data learns so. Without it a relation whose map is close to the identity, such as a
             symmetric one, always finds the entity asked about the best answer.
@@ -63,6 +64,7 @@ class TripleScorer(LorentzModule, InnerProductModel):
         margin: float = 8.0,
         dropout: float = 0.0,
         transform: Literal["lorentz", "tangent"] = "lorentz",
+        init_std: float | None = None,
         loop_bias: bool = False,
         symmetric: Sequence[int] = (),
         manifold: Lorentz | None = None,
@@ -73,7 +75,9 @@ class TripleScorer(LorentzModule, InnerProductModel):
         self.num_entities, self.num_relations, self.dim = num_entities, num_relations, dim
         self.scale, self.margin, self.dropout, self.transform = scale, margin, dropout, transform
         options: dict[str, Any] = {"device": device, "dtype": dtype}
-        self.entities = LorentzEmbedding(num_entities, dim, max_norm=max_norm, manifold=self.manifold, **options)
+        self.entities = LorentzEmbedding(
+            num_entities, dim, max_norm=max_norm, init_std=init_std, manifold=self.manifold, **options
+        )
         both = 2 * num_relations
         self.relation_weight = nn.Parameter(torch.empty(both, dim, dim, **options))
         self.relation_bias = nn.Parameter(torch.empty(both, dim, **options))
@@ -109,6 +113,7 @@ class TripleScorer(LorentzModule, InnerProductModel):
             "margin": self.margin,
             "dropout": self.dropout,
             "transform": self.transform,
+            "init_std": self.entities.init_std,
             "loop_bias": self.loop_bias is not None,
             "symmetric": list(self.symmetric),
             "K": self.manifold.curvature,
@@ -124,7 +129,7 @@ class TripleScorer(LorentzModule, InnerProductModel):
         return cls(**options | {"dtype": getattr(torch, options["dtype"])}, manifold=manifold)
 
     def reset_parameters(self) -> None:
-        """Entities Gaussian at radius ≈ 1, relations Kaiming-uniform, biases zero."""
+        """Entities Gaussian about the origin, relations Kaiming-uniform, biases zero."""
         self.entities.reset_parameters()
         bound = 1.0 / math.sqrt(self.dim)
         nn.init.uniform_(self.relation_weight, -bound, bound)

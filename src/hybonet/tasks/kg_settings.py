@@ -94,6 +94,12 @@ class KnowledgeGraphSettings(LoopSettings):
         2.5, gt=0, description="lambda of the relations' maps: how far out (in time) a relation can take an entity"
     )
     dropout: float = Field(0.0, ge=0, lt=1, description="share of a head's coordinates set to 0 at random in training")
+    init_std: float | None = Field(
+        None,
+        gt=0,
+        description="hybonet: spread of an entity's coordinates at the start; small, rare entities lie where their few "
+        "triples put them and not where chance did; none: radius 1, as the paper",
+    )
     K: float = Field(-1.0, lt=0, description="curvature of the space, below 0")
     loop_bias: bool = Field(
         True, description="hybonet: let each relation learn whether an entity may stand in it to itself"

@@ -81,6 +81,7 @@ class KnowledgeGraphTask:
             scale=s.scale,
             margin=s.margin,
             dropout=s.dropout,
+            init_std=s.init_std,
             loop_bias=s.loop_bias,
             symmetric=self.symmetric.nonzero().flatten().tolist() if s.tie_symmetric else (),
             transform="tangent" if s.model == "hybonet-tangent" else "lorentz",
