@@ -97,7 +97,7 @@ RECIPES: dict[str, dict[str, Any]] = {
         "about": "ahead of the paper at 32 ambient coordinates: a soft loss for hypernyms, a sharp one for symmetric "
         "relations",
         "settings": sampled(
-            epochs=80,
+            epochs=150,
             negatives=2000,
             lr=0.03,
             label_smoothing=0.1,
@@ -105,6 +105,7 @@ RECIPES: dict[str, dict[str, Any]] = {
             sharpness=0.7,
             symmetric_sharpness=1.5,
             tie_symmetric=True,
+            init_std=0.004,
             validate_every=10,
         ),
         "data": "WN18RR",
