@@ -170,6 +170,45 @@ The WordNet graph inside the package, recipe `default`, one seed on one core. Ag
 """
 
 
+#: What each record named short-… changes, in words.
+SHORT = {
+    "recipe": "the recipe `wn18rr-32`: .7, and 1.5 for symmetric relations",
+    "sharpness-0.7": "sharpness .7 for all relations",
+    "sharpness-1": "sharpness 1 for all relations",
+    "sharpness-1.5": "sharpness 1.5 for all relations",
+    "untied": "two maps for the two readings of symmetric relations",
+    "wide-start": "entities start at radius 1",
+    "8000-candidates": "8,000 candidates instead of 2,000",
+    "filtered": "other right answers of the training triples left out",
+    "l2": "L2 penalty .02",
+    "sparse": "only the entities of a batch are moved",
+    "bce": "binary cross-entropy, 50 random tails for each triple",
+    "riemannian": "exact Riemannian Adam",
+}
+
+
+def short_trials() -> str:
+    """WN18RR after 15 epochs, by its two largest relations."""
+    found = named("short-*")
+    rows = []
+    for name, words in SHORT.items():
+        if records := found.get(f"short-{name}", []):
+            relations = records[0]["test"]["by_relation"]
+            cells = [thousandths(relations[r]["mrr"]) for r in ("_derivationally_related_form", "_hypernym")]
+            rows.append([words, mrr(records, "valid", "mrr"), mrr(records), *cells])
+    if not rows:
+        return ""
+    header = ["changed", "valid MRR", "test MRR", "derivationally related form", "hypernym"]
+    return f"""
+## Short trials on WN18RR
+
+The recipe `wn18rr-32` cut to 15 epochs, one thing changed at a time; the last two columns are test MRR of the two largest relations
+([why they matter](../decisions/0007-sharpness-by-relation.md)). Again with `python scripts/reproduce.py 'short-*' --threads 1`.
+
+{markdown_table(header, rows)}
+"""
+
+
 def leak() -> str:
     """What the released code's two habits are worth."""
     parts = []

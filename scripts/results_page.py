@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from kg_comparisons import against_the_paper, ingredients, leak, models
+from kg_comparisons import against_the_paper, ingredients, leak, models, short_trials
 
 from hybonet.reporting.run_report import experiments, load_records, markdown_table, report_rows
 
