@@ -9,9 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from kg_comparisons import against_the_paper, ingredients, leak, models, short_trials
-
 from hybonet.reporting.run_report import experiments, load_records, markdown_table, report_rows
+from kg_comparisons import against_the_paper, ingredients, leak, models
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/results/knowledge-graphs.md"
