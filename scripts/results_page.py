@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hybonet.reporting.run_report import experiments, load_records, markdown_table, report_rows
-from kg_comparisons import against_the_paper, ingredients, leak, models
+from kg_comparisons import against_the_paper, ingredients, leak, models, short_trials
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/results/knowledge-graphs.md"
@@ -25,6 +25,7 @@ def page() -> str:
         against_the_paper(),
         models(),
         small_graphs(),
+        short_trials(),
         ingredients(),
         leak(),
         recipes_timed(),
