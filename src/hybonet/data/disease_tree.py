@@ -1,9 +1,9 @@
 """Trees along which a disease spreads: graphs like Disease of HGCN (Chami et al., 2019), of any size.
 
-What is imitated was measured on the published graph of 2,665 nodes: inner nodes have one to eleven children, each number
-equally often; only children of infected nodes are infected, 56 % of them; the first ten features are noise around 0.25
-for the infected and 0.5 for the others; the last is a node's place in the plane drawing of the tree, from -1 to 1, so
-that it tells branches apart.
+What is imitated was measured on the published graph of 2,665 nodes: inner nodes have one to eleven children, each
+number equally often; only children of infected nodes are infected, 56 % of them; the first ten features are noise
+around 0.25 for the infected and 0.5 for the others; the last is a node's place in the plane drawing of the tree,
+from -1 to 1, so that it tells branches apart.
 """
 
 from __future__ import annotations
