@@ -25,7 +25,7 @@ def list_data() -> None:
         from hybonet.data.benchmarks import BENCHMARKS
         from hybonet.data.catalog import find_dataset
         from hybonet.data.network_benchmarks import NETWORKS
-        from hybonet.data.networks import find_network
+        from hybonet.data.networks import missing_files
         from hybonet.data.shipped_graph import load_shipped, shipped_graphs
         from hybonet.reporting.narrow_table import add_row, narrow_table
 
@@ -43,7 +43,9 @@ def list_data() -> None:
         sizes = ("nodes", "edges", "features", "classes")
         networks = narrow_table(["name"], sizes, ["here"])
         for name, network in NETWORKS.items():
-            here = "generated" if network.generated else "yes" if find_network(name) else "no"
+            missing = missing_files(name)
+            here = "no" if missing is None else "without features" if missing else "yes"
+            here = "generated" if network.generated else here
             add_row(networks, name, *(f"{network.statistics[part]:,}" for part in sizes), here)
             licences.setdefault(network.licence, []).append(name)
         console = Console(highlight=False)

@@ -79,6 +79,13 @@ def _new_array(*_: Any) -> _Array:
     return _Array()
 
 
+def _bytes_of(text: str, encoding: str) -> bytes:
+    """How Python 3 writes bytes for Python 2."""
+    if encoding != "latin1":
+        raise pickle.UnpicklingError(f"text in the encoding {encoding!r}, where only latin1 is read")
+    return text.encode("latin1")
+
+
 _ALLOWED: dict[tuple[str, str], Callable[..., Any]] = {
     **{(module, "_reconstruct"): _new_array for module in ("numpy.core.multiarray", "numpy._core.multiarray")},
     ("numpy", "ndarray"): _Array,
@@ -86,6 +93,7 @@ _ALLOWED: dict[tuple[str, str], Callable[..., Any]] = {
     **{(f"scipy.sparse.{module}", "csr_matrix"): SparseRows for module in ("csr", "_csr")},
     ("networkx.classes.graph", "Graph"): NetworkxGraph,
     ("networkx.classes.reportviews", "NodeView"): _Ignored,
+    ("_codecs", "encode"): _bytes_of,
     ("collections", "defaultdict"): defaultdict,
     **{(module, "dict"): dict for module in ("builtins", "__builtin__")},
     **{(module, "list"): list for module in ("builtins", "__builtin__")},

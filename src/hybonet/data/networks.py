@@ -48,6 +48,22 @@ def find_network(name: str) -> Path | None:
     return next((folder for folder in _folders(entry) if needed and all(_present(folder, f) for f in needed)), None)
 
 
+def missing_files(name: str) -> list[str] | None:
+    """Names of the files that the folder found lacks, or None if the network is nowhere.
+
+    Example:
+        >>> missing_files("disease-small")
+        []
+    """
+    entry = network_entry(name)
+    if entry.generated:
+        return []
+    folder = find_network(name)
+    if folder is None:
+        return None
+    return [file.name for file in entry.files.values() if not _present(folder, file)]
+
+
 def load_network(source: str | Path, **options: Any) -> GraphData:
     """A network by name (``cora``, ``airport``, ``disease-small``), or else from a file of edges.
 

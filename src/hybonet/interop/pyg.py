@@ -20,7 +20,7 @@ def to_pyg(graph: GraphData) -> Data:
     Example:
         >>> from hybonet.data import load_network
         >>> to_pyg(load_network("disease-small"))
-        Data(x=[600, 11], edge_index=[2, 1198], y=[600])
+        Data(x=[600, 11], edge_index=[2, 1198], y=[600], num_nodes=600)
     """
     try:
         from torch_geometric.data import Data
@@ -50,7 +50,7 @@ def from_pyg(data: Any, *, source: str = "pyg") -> GraphData:
         GraphData('again': 600 nodes, 599 edges, 11 features, 2 classes)
     """
     labels = None if data.y is None else data.y.reshape(-1).long()
-    masks = [data[name] if name in data else None for name in _MASKS]
+    masks = [getattr(data, name, None) for name in _MASKS]
     if any(mask is not None and mask.dim() != 1 for mask in masks):
         raise ValueError("expected masks of one split, got several splits in columns; choose one: mask[:, 0]")
     parts = [mask.nonzero().flatten() for mask in masks if mask is not None]
