@@ -18,9 +18,10 @@ from hybonet.data.node_tables import read_features, read_labels
 from hybonet.data.source_file import SourceFile, read_source
 from hybonet.data.vocabulary import Vocabulary
 
+#: No single letters among them: nodes are called a and b.
 _EDGE_WORDS = (
-    frozenset(("source", "from", "src", "u", "node1", "head", "a", "child", "source_id")),
-    frozenset(("target", "to", "dst", "v", "node2", "tail", "b", "parent", "target_id", "destination")),
+    frozenset(("source", "from", "src", "node1", "head", "child", "source_id")),
+    frozenset(("target", "to", "dst", "node2", "tail", "parent", "target_id", "destination")),
 )
 
 
