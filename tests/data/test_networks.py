@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from hybonet.data import GraphData, find_network, load_network, network_entry, search_path
+from hybonet.data import GraphData, fetch_network, find_network, load_network, network_entry, networks, search_path
 from hybonet.data.network_benchmarks import NETWORKS
 from hybonet.data.networks import missing_files
 
@@ -190,3 +190,26 @@ def test_packed_files_and_the_cache_are_searched(empty_path: Path) -> None:
     assert find_network("citeseer") == cache
     assert missing_files("citeseer") == []
     assert load_network("citeseer").num_features == 4
+
+
+def test_fetch_downloads_what_is_missing_with_the_known_checksums(
+    empty_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[str, str | None] = {}
+
+    def download(url: str, target: Path, *, sha256: str | None = None, progress: object = None) -> Path:
+        asked[url.rsplit("/", 1)[1]] = sha256
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(b"")
+        return target
+
+    monkeypatch.setattr(networks, "download", download)
+    folder = fetch_network("disease_nc")
+    assert folder == empty_path / "cache/hybonet/disease_nc"
+    assert asked == {file.name: file.sha256 for file in NETWORKS["disease_nc"].files.values()}
+    asked.clear()
+    assert fetch_network("disease_nc") == folder
+    assert asked == {}, "nothing is fetched twice"
+    (folder / "disease_nc.feats.npz").unlink()
+    fetch_network("disease_nc")
+    assert list(asked) == ["disease_nc.feats.npz"]

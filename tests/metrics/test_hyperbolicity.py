@@ -11,7 +11,7 @@ from torch import Tensor
 from hybonet.data import disease_tree, find_network, load_network
 from hybonet.metrics import hyperbolicity
 from hybonet.metrics.hop_distances import components, hop_distances
-from hybonet.metrics.hyperbolicity import _draw, four_point_delta
+from hybonet.metrics.hyperbolicity import _draw
 
 
 def cycle(size: int) -> Tensor:
@@ -85,13 +85,11 @@ def test_against_every_four_nodes(edges: int, seed: int) -> None:
     assert not sampled.exact
 
 
-def test_the_search_that_ends_early_finds_the_worst_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    edges = random_graph(14, 20, 3)
-    nodes, numbered = edges[components(edges, 14)[edges[:, 0]] == 0].unique(return_inverse=True)
-    distances = hop_distances(numbered.reshape(-1, 2), len(nodes))
-    whole = four_point_delta(distances)
+@pytest.mark.parametrize("seed", range(20))
+def test_a_search_that_can_end_after_every_pair_finds_the_worst(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(import_module("hybonet.metrics.hyperbolicity"), "_CHUNK", 1)
-    assert four_point_delta(distances) == whole
+    edges = random_graph(15, 22, seed)
+    assert hyperbolicity(edges, 15).delta == brute_force(edges, 15)[0]
 
 
 def test_pendant_trees_do_not_change_it() -> None:

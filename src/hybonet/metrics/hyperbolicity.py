@@ -123,8 +123,8 @@ def four_point_delta(distances: Tensor) -> float:
     length = distance[first, second]
     worst, row = 0, 0
     while row < len(length) and length[row] > worst:
-        # As many rows at once as fit, each with all pairs before it.
-        end = min(len(length), row + max(1, _CHUNK // (row + 1)))
+        # So many rows r at once, each with all pairs up to the last of them, that r (row + r) is about a chunk.
+        end = min(len(length), row + max(1, (math.isqrt(row**2 + 4 * _CHUNK) - row) // 2))
         a, b = first[row:end, None], second[row:end, None]
         c, d = first[None, :end], second[None, :end]
         others = np.maximum(distance[a, c] + distance[b, d], distance[a, d] + distance[b, c])
