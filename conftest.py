@@ -6,5 +6,9 @@ from importlib.util import find_spec
 # Tests run side by side; several threads in each only get in one another's way. Before torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-_NEEDS = {"pykeen": ["src/hybonet/interop/pykeen.py"], "optuna": ["src/hybonet/tuning/study.py", "docs/tuning.md"]}
+_NEEDS = {
+    "pykeen": ["src/hybonet/interop/pykeen.py"],
+    "optuna": ["src/hybonet/tuning/study.py", "docs/tuning.md"],
+    "torch_geometric": ["src/hybonet/interop/pyg.py"],
+}
 collect_ignore = [path for package, paths in _NEEDS.items() if not find_spec(package) for path in paths]

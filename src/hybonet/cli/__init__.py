@@ -3,10 +3,22 @@
 import sys
 
 from hybonet.__main__ import STOPPED
-from hybonet.cli import catalogue, demo, export, hierarchy, knowledge_graph, pictures, report, tune
+from hybonet.cli import catalogue, demo, export, hierarchy, knowledge_graph, networks, pictures, report, tune
 from hybonet.cli.app import app
 
-__all__ = ["app", "catalogue", "demo", "export", "hierarchy", "knowledge_graph", "main", "pictures", "report", "tune"]
+__all__ = [
+    "app",
+    "catalogue",
+    "demo",
+    "export",
+    "hierarchy",
+    "knowledge_graph",
+    "main",
+    "networks",
+    "pictures",
+    "report",
+    "tune",
+]
 
 
 def main() -> None:

@@ -8,7 +8,9 @@ import typer
 
 from hybonet.cli.app import app, clean_errors
 
-data_app = typer.Typer(help="Benchmark graphs: list them, fetch them, find them on disk.", no_args_is_help=True)
+data_app = typer.Typer(
+    help="Graphs by name: list, show, fetch and find them; make and measure your own.", no_args_is_help=True
+)
 recipes_app = typer.Typer(help="Complete settings by name, the paper's among them.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
 app.add_typer(recipes_app, name="recipes")
@@ -22,6 +24,8 @@ def list_data() -> None:
 
         from hybonet.data.benchmarks import BENCHMARKS
         from hybonet.data.catalog import find_dataset
+        from hybonet.data.network_benchmarks import NETWORKS
+        from hybonet.data.networks import missing_files
         from hybonet.data.shipped_graph import load_shipped, shipped_graphs
         from hybonet.reporting.narrow_table import add_row, narrow_table
 
@@ -36,9 +40,22 @@ def list_data() -> None:
             here = "yes" if find_dataset(name) else "no"
             add_row(table, name, *(f"{entry.statistics[part]:,}" for part in counted), here)
             licences.setdefault(entry.licence, []).append(name)
+        sizes = ("nodes", "edges", "features", "classes")
+        networks = narrow_table(["name"], sizes, ["here"])
+        for name, network in NETWORKS.items():
+            missing = missing_files(name)
+            here = "no" if missing is None else "without features" if missing else "yes"
+            here = "generated" if network.generated else here
+            add_row(networks, name, *(f"{network.statistics[part]:,}" for part in sizes), here)
+            licences.setdefault(network.licence, []).append(name)
         console = Console(highlight=False)
+        console.print("Knowledge graphs")
         console.print(table)
-        console.print("\nhybonet data path NAME says where it is; hybonet data fetch NAME downloads it.\nLicences:")
+        console.print("\nNetworks, for links and labels of nodes")
+        console.print(networks)
+        console.print(
+            "\nhybonet data show NAME says more, path where it is; hybonet data fetch NAME downloads it.\nLicences:"
+        )
         for licence, names in licences.items():
             console.print(f"  {', '.join(names)}: {licence}")
 
@@ -48,10 +65,14 @@ def fetch(name: Annotated[str, typer.Argument(help="A name from `hybonet data li
     """Download a graph to the cache, checking its checksums; an interrupted download goes on where it stopped."""
     with clean_errors():
         from hybonet.data.catalog import fetch_dataset
+        from hybonet.data.network_benchmarks import NETWORKS
+        from hybonet.data.networks import fetch_network
         from hybonet.data.shipped_graph import shipped_graphs
 
         if name.casefold() in shipped_graphs():
             typer.echo(f"nothing to fetch: {name.casefold()} is inside the package; use it with --data {name}")
+        elif name.casefold() in NETWORKS:
+            typer.echo(str(fetch_network(name)))
         else:
             typer.echo(str(fetch_dataset(name)))
 
@@ -61,13 +82,19 @@ def path(name: Annotated[str, typer.Argument(help="A name from `hybonet data lis
     """Where a graph lies on this machine: its folder, or its files inside the package."""
     with clean_errors():
         from hybonet.data.catalog import find_dataset
+        from hybonet.data.network_benchmarks import NETWORKS
+        from hybonet.data.networks import find_network
         from hybonet.data.shipped_graph import shipped_files, shipped_graphs
 
         if name.casefold() in shipped_graphs():
             typer.echo(f"{name.casefold()} is inside the package; use it with --data {name}", err=True)
             typer.echo("\n".join(shipped_files(name.casefold())))
             return
-        found = find_dataset(name)
+        if name.casefold() in NETWORKS and NETWORKS[name.casefold()].generated:
+            raise ValueError(
+                f"{name} is generated on demand and has no files; write some with hybonet data disease-tree"
+            )
+        found = find_network(name) if name.casefold() in NETWORKS else find_dataset(name)
         if found is None:
             raise ValueError(f"{name} is not on this machine; fetch it with: hybonet data fetch {name}")
         typer.echo(str(found))

@@ -42,7 +42,7 @@ def choose_columns(header: Sequence[str], wanted: Sequence[str | int], source: s
     """
     check_wanted(wanted)
     names = [cell.strip() for cell in header]
-    places = [_place_of(column, names, source) for column in wanted]
+    places = [place_of(column, names, source, otherwise="name three of these with --columns") for column in wanted]
     if len(set(places)) != len(places):
         raise ValueError(
             f"{source}: expected three different columns for head, relation and tail, got "
@@ -64,19 +64,31 @@ def _listed(wanted: object) -> str:
     return ", ".join(map(str, wanted)) if isinstance(wanted, tuple | list) else repr(wanted)
 
 
-def _place_of(column: str | int, names: list[str], source: str) -> int:
+def place_of(column: str | int, names: Sequence[str], source: str, *, otherwise: str) -> int:
+    """Position of one column, given by name or by position from 0.
+
+    Args:
+        column: the name or position.
+        names: of all columns.
+        source: the file, for messages.
+        otherwise: the remedy where no name is near.
+
+    Example:
+        >>> place_of("age", ["name", "age"], "people.csv", otherwise="choose one of these")
+        1
+    """
     if isinstance(column, int):
         if not 0 <= column < len(names):
             raise ValueError(
                 f"{source}: expected column positions from 0 to {len(names) - 1}, got {column}; count from 0"
             )
         return column
-    if names.count(column) > 1:
+    if list(names).count(column) > 1:
         raise ValueError(
-            f"{source}: expected one column called {column!r}, got {names.count(column)}; give positions instead"
+            f"{source}: expected one column called {column!r}, got {list(names).count(column)}; give positions instead"
         )
     if column in names:
-        return names.index(column)
+        return list(names).index(column)
     near = difflib.get_close_matches(column, names, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else "name three of these with --columns"
+    hint = f"did you mean {near[0]!r}?" if near else otherwise
     raise ValueError(f"{source}: expected a column {column!r}, got {', '.join(names)}; {hint}")

@@ -1,0 +1,133 @@
+"""``hybonet data show``, ``hyperbolicity`` and ``disease-tree``: look at networks, measure them, make some."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hybonet.cli.app import clean_errors
+from hybonet.cli.catalogue import data_app
+
+if TYPE_CHECKING:
+    from hybonet.data import GraphData
+
+Source = Annotated[str, typer.Argument(help="A name from `hybonet data list`, or a file of edges.")]
+Features = Annotated[Path | None, typer.Option(help="Table of node, number, number, … for a file of edges.")]
+Labels = Annotated[Path | None, typer.Option(help="Table of node, label for a file of edges.")]
+Header = Annotated[bool | None, typer.Option("--header/--no-header", help="Whether first rows are column names.")]
+
+
+@data_app.command("show")
+def show(
+    source: Source,
+    features: Features = None,
+    labels: Labels = None,
+    header: Header = None,
+) -> None:
+    """What a graph holds: its sizes, classes, checksums, and what was dropped or is missing."""
+    with clean_errors():
+        from hybonet.data.network_benchmarks import NETWORKS
+
+        if not _is_network(source):
+            _show_triples(source)
+            return
+        graph = _load(source, features, labels, header)
+        if source.casefold() in NETWORKS:
+            entry = NETWORKS[source.casefold()]
+            typer.echo(f"{entry.description}; licence: {entry.licence}")
+        for what, count in graph.statistics().items():
+            typer.echo(f"{what}: {count:,}")
+        for label, count in graph.class_counts().items():
+            typer.echo(f"  class {label}: {count:,} nodes")
+        if graph.split is not None:
+            typer.echo("published split: " + " / ".join(f"{size:,}" for size in graph.split.sizes) + " nodes")
+        typer.echo(f"left out: {graph.repeated_edges:,} repeated edges, {len(graph.self_loops):,} self loops")
+        _show_provenance(graph.sha256, graph.notes)
+
+
+def _show_triples(source: str) -> None:
+    from hybonet.data import load_graph
+
+    graph = load_graph(source)
+    for what, count in graph.statistics().items():
+        typer.echo(f"{what}: {count:,}")
+    _show_provenance(graph.sha256, (*graph.notes, *graph.warnings))
+
+
+def _show_provenance(checksums: Mapping[str, str], notes: tuple[str, ...]) -> None:
+    for name, checksum in checksums.items():
+        typer.echo(f"sha256 of {name}: {checksum}")
+    for note in notes:
+        typer.echo(f"note: {note}")
+
+
+@data_app.command("hyperbolicity")
+def hyperbolicity(
+    source: Source,
+    samples: Annotated[
+        int | None, typer.Option(min=1, help="Random quadruples.", show_default="exact if small, else 50,000")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+    header: Header = None,
+) -> None:
+    """Gromov's δ of a graph: how far its distances are from a tree's, and so how well hyperbolic space fits it."""
+    with clean_errors():
+        from hybonet.metrics import hyperbolicity as measure
+
+        graph = _load(source, None, None, header)
+        for note in graph.notes:
+            typer.echo(f"note: {note}", err=True)
+        found = measure(graph.edges, graph.num_nodes, samples=samples, seed=seed)
+        bound = "" if found.diameter_exact else "at least "
+        typer.echo(f"{graph.source}: {graph.num_nodes:,} nodes, {len(graph.edges):,} edges")
+        typer.echo(f"δ: {found.delta:g} ({found.confidence()})")
+        typer.echo(f"relative δ: {found.relative:.3f} (2δ over the diameter, {bound}{found.diameter})")
+        typer.echo(f"mean δ: {found.mean:.4f} ± {found.mean_margin:.4f} ({found.samples:,} quadruples)")
+        typer.echo(found.meaning())
+
+
+@data_app.command("disease-tree")
+def make_disease_tree(
+    out: Annotated[Path, typer.Option(help="Folder to make, with edges.csv, features.csv and labels.csv.")],
+    nodes: Annotated[int, typer.Option(min=2, help="Of the tree.")] = 600,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same files.")] = 0,
+    label_noise: Annotated[float, typer.Option(min=0, max=1, help="Share of labels turned around.")] = 0.0,
+) -> None:
+    """Make a tree along which a disease spreads, like Disease of HGCN, of any size."""
+    with clean_errors():
+        from hybonet.data import disease_tree
+        from hybonet.data.network_files import write_network
+        from hybonet.tasks.new_folder import new_folder
+
+        with new_folder(out) as staging:
+            written = write_network(disease_tree(nodes, seed=seed, label_noise=label_noise), staging)
+        for path in written:
+            typer.echo(str(out / path.name))
+
+
+def _load(source: str, features: Path | None, labels: Path | None, header: bool | None) -> GraphData:
+    from hybonet.data import load_network
+
+    given = {"features": features, "labels": labels, "header": header}
+    return load_network(source, **{key: value for key, value in given.items() if value is not None})
+
+
+def _is_network(source: str) -> bool:
+    """Whether a name or path is that of a network; triples have names of their own, or a folder."""
+    from hybonet.data.benchmarks import BENCHMARKS
+    from hybonet.data.network_benchmarks import NETWORKS
+    from hybonet.data.shipped_graph import shipped_graphs
+
+    if source.casefold() in NETWORKS or Path(source).is_file():
+        return True
+    triples = {name.casefold(): name for name in (*shipped_graphs(), *BENCHMARKS)}
+    if source.casefold() in triples or Path(source).is_dir():
+        return False
+    names = triples | {name: name for name in NETWORKS}
+    near = difflib.get_close_matches(source.casefold(), names, n=1)
+    hint = f"did you mean {names[near[0]]!r}?" if near else f"check the path; names are {', '.join(names.values())}"
+    raise ValueError(f"expected a graph, got {source!r}, which is neither a path nor a name; {hint}")

@@ -1,0 +1,63 @@
+"""Node features: sparse matrices, rows made to sum to one, and features that come from the edges alone."""
+
+from __future__ import annotations
+
+import warnings
+
+import torch
+from torch import Tensor
+
+
+def sparse_rows(indptr: Tensor, indices: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
+    """A float32 CSR tensor from its three parts, for features that are mostly zero.
+
+    Example:
+        >>> rows = sparse_rows(torch.tensor([0, 1, 2]), torch.tensor([2, 0]), torch.ones(2), (2, 3))
+        >>> rows.to_dense().tolist()
+        [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
+    with warnings.catch_warnings():  # torch calls its CSR layout a beta; only storage and products are used here
+        warnings.simplefilter("ignore", UserWarning)
+        return torch.sparse_csr_tensor(indptr.long(), indices.long(), values.float(), shape, check_invariants=True)
+
+
+def row_normalised(features: Tensor) -> Tensor:
+    """Rows divided by their sums; a row that sums to zero becomes zero. Dense and CSR stay what they are.
+
+    Example:
+        >>> row_normalised(torch.tensor([[1.0, 3.0], [0.0, 0.0]])).tolist()
+        [[0.25, 0.75], [0.0, 0.0]]
+    """
+    if features.layout == torch.sparse_csr:
+        indptr, indices, values = features.crow_indices(), features.col_indices(), features.values()
+        row = torch.repeat_interleave(torch.arange(features.shape[0]), indptr.diff())
+        sums = torch.zeros(features.shape[0]).index_add_(0, row, values)
+        return sparse_rows(indptr, indices, values * _reciprocal(sums)[row], (features.shape[0], features.shape[1]))
+    return features * _reciprocal(features.sum(1))[:, None]
+
+
+def _reciprocal(sums: Tensor) -> Tensor:
+    return torch.where(sums == 0, 0, 1 / sums)
+
+
+def degrees(edges: Tensor, num_nodes: int) -> Tensor:
+    """Neighbours of every node; shape (nodes,).
+
+    Example:
+        >>> degrees(torch.tensor([[0, 1], [1, 2]]), num_nodes=4).tolist()
+        [1, 2, 1, 0]
+    """
+    return torch.bincount(edges.flatten(), minlength=num_nodes)
+
+
+def degree_features(edges: Tensor, num_nodes: int, *, cap: int = 5) -> Tensor:
+    """One-hot degree, ``cap`` and more being one, and a constant; shape (nodes, cap + 2).
+
+    In link prediction give the edges of training alone: the degree in the whole graph tells of held-out edges.
+
+    Example:
+        >>> degree_features(torch.tensor([[0, 1], [1, 2]]), num_nodes=3, cap=2).tolist()
+        [[0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0], [0.0, 1.0, 0.0, 1.0]]
+    """
+    one_hot = torch.nn.functional.one_hot(degrees(edges, num_nodes).clamp_max(cap), cap + 1).float()
+    return torch.cat((one_hot, torch.ones(num_nodes, 1)), dim=1)

@@ -1,0 +1,194 @@
+"""Networks from a user's own files: what is accepted, what is counted, and what every mistake is told."""
+
+import gzip
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from hybonet.data import GraphData, read_network
+
+EDGES = "source,target\nann,bob\nbob,cat\n"
+FEATURES = "node,age,height\nann,31,1.5\nbob,47,1.75\ncat,12,1.25\n"
+LABELS = "node,label\nann,red\nbob,blue\ncat,red\n"
+
+
+def read(folder: Path, *, edges: str = EDGES, name: str = "edges.csv", **options: object) -> GraphData:
+    """Texts given for features and labels become CSV files."""
+    (folder / name).write_text(edges)
+    for table in ("features", "labels"):
+        if isinstance(options.get(table), str):
+            (folder / f"{table}.csv").write_text(str(options[table]))
+            options[table] = folder / f"{table}.csv"
+    return read_network(folder / name, **options)
+
+
+def test_three_tables_make_a_graph(tmp_path: Path) -> None:
+    graph = read(tmp_path, features=FEATURES, labels=LABELS, normalise_rows=True)
+    assert graph.nodes.labels == ("ann", "bob", "cat")
+    assert graph.edges.tolist() == [[0, 1], [1, 2]]
+    assert graph.features.tolist() == [[31, 1.5], [47, 1.75], [12, 1.25]]
+    assert graph.labels.tolist() == [1, 0, 1]
+    assert graph.classes == ("blue", "red")
+    assert graph.notes == ()
+    assert set(graph.sha256) == {"edges.csv", "features.csv", "labels.csv"}
+    assert torch.allclose(graph.inputs("node_classification").sum(1), torch.ones(3))
+
+
+def npz(path: Path, **arrays: object) -> Path:
+    np.savez(path, **{name: np.array(values) for name, values in arrays.items()})
+    return path
+
+
+def test_every_format_gives_the_same(tmp_path: Path) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    expected = read(tmp_path, features=FEATURES, labels=LABELS)
+    names, ages, heights = ["ann", "bob", "cat"], [31, 47, 12], [1.5, 1.75, 1.25]
+    pairs, colours = [["ann", "bob"], ["bob", "cat"]], ["red", "blue", "red"]
+    (tmp_path / "edges.tsv").write_text("ann\tbob\n\nbob\tcat\n")
+    (tmp_path / "f.csv.gz").write_bytes(gzip.compress(FEATURES.encode()))
+    parquet.write_table(arrow.table({"to": ["bob", "cat"], "from": ["ann", "bob"]}), tmp_path / "edges.parquet")
+    parquet.write_table(arrow.table({"node": names, "age": ages, "height": heights}), tmp_path / "f.parquet")
+    parquet.write_table(arrow.table({"node": names, "colour": colours}), tmp_path / "l.parquet")
+    variants = [
+        (tmp_path / "edges.tsv", tmp_path / "f.csv.gz", tmp_path / "labels.csv"),
+        (tmp_path / "edges.parquet", tmp_path / "f.parquet", tmp_path / "l.parquet"),
+        (
+            npz(tmp_path / "e.npz", edges=pairs),
+            npz(tmp_path / "f.npz", features=np.stack((ages, heights), 1), nodes=names),
+            npz(tmp_path / "l.npz", labels=colours, nodes=names),
+        ),
+    ]
+    for edges, features, labels in variants:
+        graph = read_network(edges, features=features, labels=labels)
+        assert graph.nodes == expected.nodes
+        assert torch.equal(graph.edges, expected.edges)
+        assert torch.equal(graph.features, expected.features)
+        assert torch.equal(graph.labels, expected.labels)
+
+
+def test_edges_alone_number_nodes_in_natural_order(tmp_path: Path) -> None:
+    graph = read(tmp_path, edges="10,9\n9,2\n2,x\n")
+    assert graph.nodes.labels == ("2", "9", "10", "x")
+    assert graph.edges.tolist() == [[0, 1], [0, 3], [1, 2]]
+
+
+def test_what_is_left_out_or_odd_is_counted(tmp_path: Path) -> None:
+    edges = "source,target\nann,bob\nbob,ann\nann,bob\ncat,cat\nann,dan\n"
+    features = "ann,1\nbob,2\ncat,3\ndan,4\neve,5\n"
+    graph = read(tmp_path, edges=edges, features=features, labels="ann,x\nbob,\ncat,y\n", allow_unlabelled=True)
+    assert graph.notes == (
+        "3 of 5 nodes have no label",
+        "2 edges were given again, in either direction, and are kept once",
+        "1 nodes had an edge to themselves, which is left out",
+        "2 nodes have no edge",
+    )
+    assert graph.labels.tolist() == [0, -1, 1, -1, -1]
+
+
+def test_a_doubtful_first_row_is_noted(tmp_path: Path) -> None:
+    graph = read(tmp_path, edges="who,whom\nann,bob\nbob,cat\n")
+    assert "the first row (who, whom) is read as an edge" in graph.notes[0]
+    assert read(tmp_path, edges="who,whom\nann,bob\nbob,cat\n", header=True).num_nodes == 3
+
+
+def test_nodes_called_by_single_letters_are_no_header(tmp_path: Path) -> None:
+    assert len(read(tmp_path, edges="a,b\nu,v\nb,u\n").edges) == 3
+
+
+def test_columns_are_chosen_by_name_or_place(tmp_path: Path) -> None:
+    edges = "weight,who,whom\n2,ann,bob\n3,bob,cat\n"
+    for columns in (("who", "whom"), (1, 2)):
+        graph = read(tmp_path, edges=edges, columns=columns, header=True)
+        assert graph.nodes.labels == ("ann", "bob", "cat")
+    graph = read(tmp_path, labels="node,shape,colour\nann,o,red\nbob,o,blue\ncat,o,red\n", label_column="colour")
+    assert graph.classes == ("blue", "red")
+
+
+@pytest.mark.parametrize(
+    ("given", "fragments"),
+    [
+        ({"edges": ""}, ["edges.csv", "at least one edge"]),
+        ({"edges": "source,target\n"}, ["at least one edge, got none"]),
+        ({"edges": "ann,bob\nbob\n"}, ["edges.csv, line 2", "expected 2 columns", "got 1: 'bob'"]),
+        ({"edges": "ann,bob\nbob,\n"}, ["edges.csv, line 2", "an empty one"]),
+        ({"edges": "a,b,1\nc,d,2\n"}, ["edges.csv, line 1", "expected 2 columns, got 3", "columns="]),
+        ({"edges": "x,y\nann,bob\n", "columns": ("x", "z")}, ["a column 'z'", "x, y"]),
+        ({"edges": "xx,yy\nann,bob\n", "columns": ("xx", "yyy")}, ["did you mean 'yy'?"]),
+        ({"columns": ("source", "source")}, ["two different columns"]),
+        ({"columns": "source"}, ["two columns by name or position"]),
+        (
+            {"edges": EDGES + "cat,dan\n", "features": FEATURES},
+            ["edges.csv, line 4", "features.csv, got 'dan'", "add a row"],
+        ),
+        ({"edges": "who,whom\nann,bob\n", "features": FEATURES}, ["2 mistakes", "line 1", "'whom'", "header=True"]),
+        ({"features": FEATURES + "bob,1,2\n"}, ["features.csv, line 5", "'bob' again after line 3", "keep one"]),
+        ({"features": FEATURES + "dan,1\n"}, ["features.csv, line 5", "expected 3 columns", "got 2: 'dan,1'"]),
+        ({"features": FEATURES + "dan,1,nan\n"}, ["features.csv, line 5", "column 'height'", "'nan'", "'dan'"]),
+        ({"features": FEATURES + "dan,,2\n"}, ["features.csv, line 5", "column 'age'", "got ''"]),
+        ({"features": FEATURES + "dan,1e999,2\n"}, ["line 5", "finite"]),
+        ({"features": FEATURES + "dan,tall,2\neve,old,x\n"}, ["3 mistakes", "line 5", "'tall'", "line 6", "'old'"]),
+        ({"features": FEATURES + ",1,2\n"}, ["line 5", "name in the first column"]),
+        ({"features": "ann\nbob\n"}, ["at least one number a row"]),
+        ({"labels": LABELS + "bob,red\n"}, ["labels.csv, line 5", "'bob' again"]),
+        ({"labels": "node,label\nann,red\nbob,\ncat,red\n"}, ["labels.csv, line 3", "'bob'", "allow_unlabelled"]),
+        ({"labels": "node,label\nann,red\nbob,blue\n"}, ["edges.csv, line 3", "labels.csv, got 'cat'"]),
+        (
+            {"labels": "node,a,b\nann,red,1\n"},
+            ["labels.csv, line 2", "expected 2 columns (node, label)", "label_column="],
+        ),
+        ({"labels": "node,a,b\nann,red,1\n", "label_column": "c"}, ["labels.csv", "a column 'c'"]),
+        ({"features": FEATURES, "labels": LABELS + "dan,red\n"}, ["labels.csv, line 5", "features.csv, got 'dan'"]),
+        (
+            {"features": FEATURES, "labels": "node,label\nann,red\nbob,blue\n"},
+            ["labels.csv", "a label for every node", "none for 1: 'cat'", "allow_unlabelled"],
+        ),
+        ({"name": "edges.xlsx"}, ["edges.xlsx", ".parquet", "rename"]),
+    ],
+)
+def test_mistakes_are_named_with_place_value_and_remedy(
+    tmp_path: Path, given: dict[str, object], fragments: list[str]
+) -> None:
+    with pytest.raises(ValueError, match=r".") as caught:
+        read(tmp_path, **given)
+    for fragment in fragments:
+        assert fragment in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "fragments"),
+    [
+        ({"edges": {"pairs": [[0, 1]]}}, ["an array called 'edges', got pairs"]),
+        ({"edges": {"edges": [[0, 1, 2]]}}, ["shape (n, 2), got (1, 3)"]),
+        ({"features": {"features": [[1.0], [np.inf], [2.0]]}}, ["row 2", "inf", "node '1'"]),
+        ({"features": {"features": [["a"], ["b"]]}}, ["as numbers"]),
+        ({"features": {"features": [[1.0], [2.0]], "nodes": ["0", "0"]}}, ["2 different names"]),
+        ({"labels": {"labels": [[1], [2]]}}, ["shape (n,), got (2, 1)"]),
+    ],
+)
+def test_mistakes_in_arrays(tmp_path: Path, arrays: dict[str, dict[str, object]], fragments: list[str]) -> None:
+    good = {"edges": {"edges": [[0, 1], [1, 2]]}} | arrays
+    paths = {part: npz(tmp_path / f"{part}.npz", **content) for part, content in good.items()}
+    with pytest.raises(ValueError, match=r"\.npz") as caught:
+        read_network(**paths)
+    for fragment in fragments:
+        assert fragment in str(caught.value)
+
+
+def test_pickled_and_damaged_arrays_are_refused(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    np.savez(buffer, edges=np.array([{}], dtype=object))
+    for content in (buffer.getvalue(), b"no archive"):
+        (tmp_path / "e.npz").write_bytes(content)
+        with pytest.raises(ValueError, match=r"e.npz: expected an .npz of numbers and text"):
+            read_network(tmp_path / "e.npz")
+
+
+def test_many_mistakes_are_counted_and_the_first_shown(tmp_path: Path) -> None:
+    features = "node,x\n" + "".join(f"n{i},bad\n" for i in range(9))
+    with pytest.raises(ValueError, match="9 mistakes") as caught:
+        read(tmp_path, features=features, header=True)
+    assert str(caught.value).count("line ") == 5
+    assert "and 4 more" in str(caught.value)
