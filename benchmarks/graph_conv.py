@@ -1,4 +1,4 @@
-"""`LorentzGraphConv` against PyTorch Geometric's `GCNConv`: a training step on a citation-sized and on a large graph."""
+"""`LorentzGraphConv` against PyTorch Geometric's `GCNConv`: a training step on a small and on a large graph."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def __getattr__(name: str) -> Any:
     try:
         module = import_module(_GRAPH_LAYERS[name])
     except ModuleNotFoundError as error:
-        if error.name != "torch_geometric":
+        if (error.name or "").partition(".")[0] != "torch_geometric":
             raise
         raise ImportError(f"{name} needs torch_geometric: pip install 'hybonet[graph]'") from error
     return getattr(module, name)

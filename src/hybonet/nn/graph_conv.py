@@ -48,7 +48,8 @@ class LorentzGraphConv(LorentzMessagePassing):
             weight 1; with targets of another kind than the sources, every one does that is given.
             (default: :obj:`True`)
         cached (bool, optional): Keep the graph of the first call, ready for use, and take it for all others, whatever
-            they bring: for training on one graph. :meth:`reset_parameters` forgets it. (default: :obj:`False`)
+            they bring: for training on one graph. :meth:`reset_parameters` forgets it, and copies of the layer start
+            without it. (default: :obj:`False`)
         bias (bool, optional): Bias of the linear layers. (default: :obj:`True`)
         activation, dropout, scale (optional): h, the probability of dropping an input coordinate, and λ of
             :class:`~hybonet.nn.LorentzLinear`.
@@ -111,6 +112,9 @@ class LorentzGraphConv(LorentzMessagePassing):
             self.lin_dst.reset_parameters()
         self._cached_graph = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_cached_graph": None}  # torch cannot copy its sparse matrices
+
     def forward(
         self, x: Nodes, edge_index: Adj, edge_weight: OptTensor = None, size: tuple[int, int] | None = None
     ) -> Tensor:
@@ -126,9 +130,9 @@ class LorentzGraphConv(LorentzMessagePassing):
         total = self.propagate(
             graph.adjacency, x=h, edge_weight=graph.weight, transpose=graph.transpose, size=graph.size
         )
-        own = None if graph.alone is None else self._own(h, target, graph.size[1])
-        if own is not None:
-            total = torch.addcmul(total, own, graph.alone)
+        if graph.alone is not None:
+            own = self._own(h, target, graph.size[1])
+            total = total if own is None else torch.addcmul(total, own, graph.alone)
         return to_sheet(total, K=self.manifold.K).to(points.dtype)
 
     def _ready(self, edges: Edges, h: Tensor) -> _Graph:

@@ -12,7 +12,7 @@ from torch.nn.parameter import UninitializedParameter
 from hybonet.nn.linear import LorentzLinear
 
 
-class LazyLorentzLinear(LazyModuleMixin, LorentzLinear):  # type: ignore[misc]
+class LazyLorentzLinear(LazyModuleMixin, LorentzLinear):
     """A :class:`LorentzLinear` whose ``in_features`` is that of the first input; from then on it is an ordinary one.
 
     Example:
@@ -31,7 +31,7 @@ class LazyLorentzLinear(LazyModuleMixin, LorentzLinear):  # type: ignore[misc]
         self.in_features = 0
         weight = self.weight
         self.rows = weight.shape[0]
-        self.weight = UninitializedParameter(device=weight.device, dtype=weight.dtype)
+        self.weight = UninitializedParameter(device=weight.device, dtype=weight.dtype)  # type: ignore
 
     def reset_parameters(self) -> None:
         """As :meth:`LorentzLinear.reset_parameters`, once the size is known."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +41,7 @@ class Edges:
     matrix: Tensor | None
 
 
-class LorentzMessagePassing(LorentzModule, MessagePassing):  # type: ignore[misc]
+class LorentzMessagePassing(LorentzModule, MessagePassing):
     """Base of the layers on graphs; it knows sizes, checks what comes in, and adds a node to its own neighbours.
 
     Example:
@@ -48,6 +49,8 @@ class LorentzMessagePassing(LorentzModule, MessagePassing):  # type: ignore[misc
         >>> issubclass(LorentzGraphConv, LorentzMessagePassing)
         True
     """
+
+    propagate: Callable[..., Tensor]
 
     def __init__(
         self,
@@ -186,4 +189,5 @@ def plain_index(graph: Any) -> Tensor:
         raise ValueError(
             f"expected edge_index of shape (2, edges), sources above targets, got {tuple(graph.shape)}{remedy}"
         )
-    return graph.as_subclass(Tensor).long()
+    # PyG's EdgeIndex refuses what a plain tensor does; the compiler knows no as_subclass.
+    return (graph if type(graph) is Tensor else graph.as_subclass(Tensor)).long()
