@@ -67,6 +67,22 @@ class TestDefinition:
         x = points(manifold, dtype).requires_grad_()
         plain.assert_same(layer(x, forms[form]), layer(x, EDGES, weight), [x, *layer.parameters()], dtype)
 
+    @pytest.mark.parametrize("weighted", [True, False])
+    def test_the_way_by_messages_gives_the_same(self, manifold, dtype, weighted):
+        """PyG's own gather and scatter, which trained weights, hooks, explanations and the compiler need."""
+        layer = LorentzGraphAttention(6, 4, 2, manifold=manifold, dtype=dtype, scale=1.0)
+        x, weight = points(manifold, dtype).requires_grad_(), edge_weights(dtype) if weighted else None
+        expected = layer(x, EDGES, weight)
+        seen = []
+        layer.register_message_forward_hook(lambda module, inputs, out: seen.append(len(out)))
+        plain.assert_same(layer(x, EDGES, weight), expected, [x, *layer.parameters()], dtype)
+        assert seen == [EDGES.shape[1] + NODES]
+
+    def test_more_edges_than_pairs(self, manifold):
+        layer = LorentzGraphAttention(6, 4, 2, manifold=manifold, dtype=torch.float64, scale=1.0)
+        x, edges = points(manifold, count=2).requires_grad_(), torch.tensor([[0, 1, 0, 0, 0], [1, 0, 1, 1, 1]])
+        plain.assert_same(layer(x, edges), in_a_loop(layer, x, edges), [x], torch.float64)
+
     def test_the_whole_graph_is_multihead_attention(self, manifold, dtype):
         """Where everybody is everybody's neighbour, it is the attention of sequences."""
         graph = LorentzGraphAttention(6, 6, 3, manifold=manifold, dtype=dtype, scale=2.0)
@@ -81,6 +97,7 @@ class TestDefinition:
         x = points(manifold, size=4).requires_grad_()
         weight = edge_weights(torch.float64).requires_grad_()
         assert torch.autograd.gradcheck(lambda x, w: layer(x, EDGES, w), (x, weight))
+        assert torch.autograd.gradcheck(lambda x: layer(x, EDGES, weight.detach()), x)
 
     def test_zero_weight_is_no_edge(self, manifold):
         """Even if it would have had the largest share by far."""
@@ -98,6 +115,9 @@ class TestDefinition:
         x = points(Lorentz(), torch.float32)
         torch.testing.assert_close(layer(x, EDGES), layer.manifold.origin(NODES, 4))
         assert (layer.eval()(x, EDGES)[:, 1:].abs().sum(-1) > 0).all()
+        layer.attention_dropout = 0.5
+        assert torch.equal(layer(x, EDGES), layer(x, EDGES))
+        assert not torch.equal(layer.train()(x, EDGES), layer(x, EDGES))
 
 
 class TestLaws:

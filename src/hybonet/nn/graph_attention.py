@@ -17,6 +17,8 @@ from hybonet.geometry.numerics import working
 from hybonet.nn.lazy_linear import linear_or_lazy
 from hybonet.nn.linear import Activation, LorentzLinear, head_features, linear_options
 from hybonet.nn.message_passing import Edges, LorentzMessagePassing, Nodes
+from hybonet.nn.sparse_attention import sparse_attention
+from hybonet.nn.sparse_product import compressed
 
 
 class LorentzGraphAttention(LorentzMessagePassing):
@@ -121,14 +123,26 @@ class LorentzGraphAttention(LorentzMessagePassing):
         q = working(self.q_proj(self._asking(source, target, edges.size[1])))
         # d² is 2/K - 2<q, k>_L, of which a softmax drops the constant, and <q, k>_L = (-q_t, q_s)·k.
         q = torch.cat((-q[..., :1], q[..., 1:]), dim=-1) * (2.0 / math.sqrt(self.head_channels))
-        # propagate_type: (q: Tensor, k: Tensor, v: Tensor, edge_weight: OptTensor)
-        total = self.propagate(
-            edges.index, q=q, k=working(k), v=working(v), edge_weight=edges.weight, size=(len(k), edges.size[1])
-        )
+        total = self._attended(q, working(k), working(v), edges)
         heads = to_sheet(total, K=self.manifold.K).to(v.dtype)
         if not self.concat:
             return to_sheet(working(heads).sum(-2), K=self.manifold.K).to(v.dtype)
         return heads.flatten(-2) if self.out_proj is None else self.out_proj(heads.flatten(-2))
+
+    def _attended(self, q: Tensor, k: Tensor, v: Tensor, edges: Edges) -> Tensor:
+        """The weighted sums of values, ``(targets, heads, coordinates)``, each up to a positive factor."""
+        index, weight = edges.index, edges.weight
+        if self._by_products(weight, q) and 0 < index.shape[1] <= len(q) * len(
+            k
+        ):  # the limit is that of torch's kernel
+            values = q.new_ones(index.shape[1]) if weight is None else weight
+            matrix = compressed(index[1], index[0], values.to(q.dtype), (len(q), len(k)))
+            dropping = self.training and self.attention_dropout > 0.0
+            kept = F.dropout(q.new_ones(self.heads, index.shape[1]), self.attention_dropout) if dropping else None
+            by_head = (points.transpose(0, 1).contiguous() for points in (q, k, v))
+            return sparse_attention(*by_head, matrix, kept).transpose(0, 1)
+        # propagate_type: (q: Tensor, k: Tensor, v: Tensor, edge_weight: OptTensor)
+        return self.propagate(index, q=q, k=k, v=v, edge_weight=weight, size=(len(k), len(q)))
 
     def _asking(self, source: Tensor, target: OptTensor, count: int) -> Tensor:
         """The points that queries are made of: the targets', who are the first sources if they are not given."""

@@ -137,16 +137,15 @@ class LorentzGraphConv(LorentzMessagePassing):
 
     def _ready(self, edges: Edges, h: Tensor) -> _Graph:
         matrix, weight = edges.matrix, edges.weight
-        fixed = h.device.type == "cpu" and (weight is None or not weight.requires_grad)
-        looked_at = self.explain or self._message_forward_pre_hooks or self._message_forward_hooks
-        if matrix is None and fixed and not looked_at and not torch.compiler.is_compiling():
-            # Sorting the edges and one product cost less than a row for every edge, written and read.
+        by_products = self._by_products(weight, h)
+        if matrix is None and by_products:
             values = h.new_ones(edges.index.shape[1]) if weight is None else weight
             matrix = compressed(edges.index[1], edges.index[0], values, edges.size[::-1])
         if matrix is None:
             return _Graph(edges.index, weight, None, edges.alone, edges.size)
         matrix = matrix.to(h.dtype)
-        return _Graph(matrix, None, transposed(matrix) if self.cached and fixed else None, edges.alone, edges.size)
+        transpose = transposed(matrix) if self.cached and by_products else None
+        return _Graph(matrix, None, transpose, edges.alone, edges.size)
 
     def _own(self, h: Tensor, target: OptTensor, count: int) -> OptTensor:
         """What the targets bring to their own neighbourhoods."""

@@ -103,6 +103,16 @@ class LorentzMessagePassing(LorentzModule, MessagePassing):
         self._check(index, weight, source, target, shape)
         return Edges(index, weight, shape, self._alone(index, shape, source), matrix)
 
+    def _by_products(self, weight: Tensor | None, like: Tensor) -> bool:
+        """Whether products with a sparse matrix may take the place of a message for every edge.
+
+        On a CPU sorting the edges and a few products cost less than rows for all edges, written and read. But messages
+        there must be where somebody looks at them, and for a gradient of the weights.
+        """
+        looked_at = self.explain or self._message_forward_pre_hooks or self._message_forward_hooks
+        fixed = weight is None or not weight.requires_grad
+        return like.device.type == "cpu" and fixed and not looked_at and not torch.compiler.is_compiling()
+
     def _check(
         self, index: Tensor, weight: Tensor | None, source: Tensor, target: Tensor | None, size: tuple[int, int]
     ) -> None:
