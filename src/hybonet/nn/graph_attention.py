@@ -139,8 +139,8 @@ class LorentzGraphAttention(LorentzMessagePassing):
             matrix = compressed(index[1], index[0], values.to(q.dtype), (len(q), len(k)))
             dropping = self.training and self.attention_dropout > 0.0
             kept = F.dropout(q.new_ones(self.heads, index.shape[1]), self.attention_dropout) if dropping else None
-            by_head = (points.transpose(0, 1).contiguous() for points in (q, k, v))
-            return sparse_attention(*by_head, matrix, kept).transpose(0, 1)
+            q, k, v = (points.transpose(0, 1).contiguous() for points in (q, k, v))
+            return sparse_attention(q, k, v, matrix, kept).transpose(0, 1)
         # propagate_type: (q: Tensor, k: Tensor, v: Tensor, edge_weight: OptTensor)
         return self.propagate(index, q=q, k=k, v=v, edge_weight=weight, size=(len(k), len(q)))
 

@@ -72,8 +72,10 @@ def sparse_attention(q: Tensor, k: Tensor, v: Tensor, matrix: Tensor, kept: Tens
 
     Example:
         >>> import torch
+        >>> from hybonet.nn.sparse_product import compressed
         >>> q, v = torch.zeros(1, 1, 2), torch.tensor([[[1.0, 2.0], [3.0, 4.0]]])
-        >>> sparse_attention(q, v, v, torch.ones(1, 2).to_sparse_csr())
+        >>> matrix = compressed(torch.tensor([0, 0]), torch.tensor([0, 1]), torch.ones(2), (1, 2))
+        >>> sparse_attention(q, v, v, matrix)
         tensor([[[4., 6.]]])
     """
     return _SparseAttention.apply(q, k, v, matrix, kept)
