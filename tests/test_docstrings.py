@@ -9,8 +9,9 @@ import hybonet
 
 MODULES = ("hybonet", "hybonet.geometry", "hybonet.nn", "hybonet.optim", "hybonet.testing")
 
-#: Methods that torch or PyTorch Geometric document; the latter writes the last two into the class.
-NOT_OURS = ("forward", "extra_repr", "register_parameter", "add_param_group", "propagate", "edge_updater")
+#: Methods that torch and PyTorch Geometric document; the latter writes its own into a class when it is first used.
+OF_TORCH = {"forward", "extra_repr", "register_parameter", "add_param_group"}
+OF_PYG = {"propagate", "collect", "edge_updater", "edge_collect"}
 
 
 def public_names():
@@ -34,7 +35,7 @@ def test_public_methods_are_documented(thing):
     if not inspect.isclass(thing):
         return
     for name, member in vars(thing).items():
-        if name.startswith("_") or name in NOT_OURS:
+        if name.startswith("_") or name in OF_TORCH | OF_PYG:
             continue
         if inspect.isfunction(member) or isinstance(member, property | classmethod | staticmethod):
             assert inspect.getdoc(getattr(thing, name)), f"{thing.__name__}.{name} has no docstring"
