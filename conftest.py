@@ -9,6 +9,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 _NEEDS = {
     "pykeen": ["src/hybonet/interop/pykeen.py"],
     "optuna": ["src/hybonet/tuning/study.py", "docs/tuning.md"],
-    "torch_geometric": ["src/hybonet/interop/pyg.py"],
+    "torch_geometric": [
+        *(f"src/hybonet/nn/{name}.py" for name in ("message_passing", "graph_conv", "graph_attention")),
+        "src/hybonet/interop/pyg.py",
+        "docs/graphs.md",
+    ],
 }
 collect_ignore = [path for package, paths in _NEEDS.items() if not find_spec(package) for path in paths]

@@ -1,5 +1,7 @@
 """Every public layer with inputs for it, small enough to compile."""
 
+from importlib.util import find_spec
+
 import torch
 from torch import Tensor
 
@@ -32,6 +34,10 @@ NEAR = {"scale": 2.0}
 
 def points(*size: int) -> Tensor:
     return Lorentz(K).random_normal(*size, D, std=0.4)
+
+
+def edges() -> Tensor:
+    return torch.tensor([[0, 1, 1, 2, 3], [1, 0, 2, 1, 3]])
 
 
 def padding() -> Tensor:
@@ -89,6 +95,22 @@ LAYERS = {
     "LorentzToEuclidean": (lambda m: LorentzToEuclidean(manifold=m), lambda: (points(3),)),
     "FermiDiracDecoder": (lambda m: FermiDiracDecoder(learnable=True), lambda: (torch.rand(5),)),
 }
+
+
+if find_spec("torch_geometric") is not None:
+    from hybonet.nn import LorentzGraphAttention, LorentzGraphConv
+
+    LAYERS |= {
+        "LorentzGraphConv": (lambda m: LorentzGraphConv(D, 6, manifold=m), lambda: (points(4), edges())),
+        "LorentzGraphConv weighted": (
+            lambda m: LorentzGraphConv(D, 6, manifold=m, activation="relu"),
+            lambda: (points(4), edges(), torch.rand(5)),
+        ),
+        "LorentzGraphAttention": (
+            lambda m: LorentzGraphAttention(D, 6, 2, manifold=m, **NEAR),
+            lambda: (points(4), edges(), torch.rand(5)),
+        ),
+    }
 
 
 def first(output):

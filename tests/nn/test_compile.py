@@ -20,6 +20,7 @@ LEARNED_K = (
     "LorentzDistanceHead",
     "LorentzCentroidPooling",
     "TangentLinear",
+    *(name for name in ("LorentzGraphConv", "LorentzGraphAttention") if name in LAYERS),
 )
 
 

@@ -25,7 +25,7 @@ def products_at(a: Tensor, b: Tensor, starts: Tensor, columns: Tensor) -> Tensor
         >>> products_at(a, b, torch.tensor([0, 2, 3]), torch.tensor([1, 0, 1]))
         tensor([20.,  1., 40.])
     """
-    _let_torch_warn()
+    let_torch_warn()
     nothing = a.new_zeros(len(columns))
     wanted = torch.sparse_csr_tensor(starts, columns, nothing, (len(a), len(b)), check_invariants=False)
     return torch.sparse.sampled_addmm(wanted, a, b.T, beta=0.0).values()
@@ -62,7 +62,7 @@ def row_dots(a: Tensor, b: Tensor) -> Tensor:
 
 
 @cache
-def _let_torch_warn() -> None:
+def let_torch_warn() -> None:
     """Use up torch's one warning that compressed matrices are in beta: they are ours, not the user's."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

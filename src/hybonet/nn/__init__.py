@@ -1,5 +1,9 @@
 """Lorentz layers with torch.nn's habits: points in, points out, all sizes in ambient coordinates."""
 
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
 from hybonet.nn.attention import attention_weights, lorentz_attention
 from hybonet.nn.embedding import LorentzEmbedding
 from hybonet.nn.feedforward import LorentzFeedForward
@@ -19,6 +23,16 @@ from hybonet.nn.transformer import (
     LorentzTransformerEncoder,
     LorentzTransformerEncoderLayer,
 )
+
+if TYPE_CHECKING:
+    from hybonet.nn.graph_attention import LorentzGraphAttention
+    from hybonet.nn.graph_conv import LorentzGraphConv
+
+#: Layers that need PyTorch Geometric, and where they are: imported when they are first asked for.
+_GRAPH_LAYERS = {
+    "LorentzGraphAttention": "hybonet.nn.graph_attention",
+    "LorentzGraphConv": "hybonet.nn.graph_conv",
+}
 
 __all__ = [
     "EuclideanToLorentz",
@@ -44,3 +58,22 @@ __all__ = [
     "lorentz_attention",
     "require_same_manifold",
 ]
+
+if find_spec("torch_geometric") is not None:
+    __all__ += ["LorentzGraphAttention", "LorentzGraphConv"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _GRAPH_LAYERS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        module = import_module(_GRAPH_LAYERS[name])
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "torch_geometric":
+            raise
+        raise ImportError(f"{name} needs torch_geometric: pip install 'hybonet[graph]'") from error
+    return getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

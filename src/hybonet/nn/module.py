@@ -30,8 +30,8 @@ class LorentzModule(nn.Module):
     manifold_parameters: ClassVar[tuple[str, ...]] = ()
     manifold: Lorentz
 
-    def __init__(self, manifold: Lorentz | None = None) -> None:
-        super().__init__()
+    def __init__(self, manifold: Lorentz | None = None, **of_other_base: Any) -> None:
+        super().__init__(**of_other_base)  # a layer may be another library's module as well, as graph layers are
         if manifold is not None and not isinstance(manifold, Lorentz):
             raise ValueError(
                 f"expected manifold to be a hybonet.Lorentz, got {type(manifold).__name__}; "
