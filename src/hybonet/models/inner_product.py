@@ -46,6 +46,10 @@ class InnerProductModel(TripleModel):
     def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
         return inner(question, candidates)
 
+    def everyone(self) -> Tensor:
+        # Coordinate by coordinate: kernels for narrow matrices like the long side to be contiguous.
+        return self.candidates(None).T.contiguous().T
+
     def compare(self, question: Tensor, relations: Tensor, entities: Tensor | None) -> Tensor:
         if entities is not None and entities.dim() == 2 and self.are_read_in_place(entities):
             return own_scores(question, self.candidates(None), entities)
@@ -64,7 +68,7 @@ class InnerProductModel(TripleModel):
         if extra is None:
             return scores
         if entities is None:
-            return scores.scatter_add(1, heads[:, None], extra[:, None])
+            return scores.scatter_add_(1, heads[:, None], extra[:, None])  # they are nobody else's
         return scores + torch.where(entities == heads[:, None], extra[:, None], 0.0)
 
     def forward(

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
 
 from hybonet.nn import LorentzEmbedding
+
+#: Scores of all entities are made so many at a time, from the questions of so many triples.
+_SCORES, _QUESTIONS = 1 << 20, 256
 
 
 class TripleModel(nn.Module, ABC):
@@ -61,6 +65,22 @@ class TripleModel(nn.Module, ABC):
         parts = [self.adjust(self.compare(question, relations, chosen), heads, relations, chosen) for chosen in asked]
         scores = torch.cat(parts, dim=1) if len(parts) > 1 else parts[0]
         return scores[:, 0] if single and pool is None else scores
+
+    def all_scores(self, heads: Tensor, relations: Tensor) -> Iterator[Tensor]:
+        """Scores of all entities, some questions at a time, ``(b, num_entities)``: as much as stays in the cache.
+
+        What is the same for all questions is made once.
+        """
+        candidates = self.everyone()
+        height = max(1, _SCORES // self.num_entities)
+        for asked in torch.arange(len(heads), device=heads.device).split(max(_QUESTIONS, height)):
+            question = self.question(heads[asked], relations[asked])
+            for q, h, r in zip(*(t.split(height) for t in (question, heads[asked], relations[asked])), strict=True):
+                yield self.adjust(self.match(q, r, candidates), h, r, None)
+
+    def everyone(self) -> Tensor:
+        """All entities as candidates, laid out for many questions; as :meth:`candidates` gives them by default."""
+        return self.candidates(None)
 
 
 class VectorModel(TripleModel):
