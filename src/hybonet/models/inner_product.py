@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -46,9 +47,14 @@ class InnerProductModel(TripleModel):
     def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
         return inner(question, candidates)
 
-    def everyone(self) -> Tensor:
-        # Coordinate by coordinate: kernels for narrow matrices like the long side to be contiguous.
-        return self.candidates(None).T.contiguous().T
+    @torch.no_grad()
+    def all_scores(self, heads: Tensor, relations: Tensor) -> Iterator[Tensor]:
+        # Kernels for narrow matrices like the long side to be contiguous; fresh memory would cost like the scores.
+        across, buffer = self.candidates(None).T.contiguous(), None
+        for question, h, r in self.questions(heads, relations):
+            if buffer is None:
+                buffer = question.new_empty(len(question), across.shape[1])
+            yield self.adjust(torch.mm(question, across, out=buffer[: len(question)]), h, r, None)
 
     def compare(self, question: Tensor, relations: Tensor, entities: Tensor | None) -> Tensor:
         if entities is not None and entities.dim() == 2 and self.are_read_in_place(entities):

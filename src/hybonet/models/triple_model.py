@@ -66,21 +66,21 @@ class TripleModel(nn.Module, ABC):
         scores = torch.cat(parts, dim=1) if len(parts) > 1 else parts[0]
         return scores[:, 0] if single and pool is None else scores
 
+    @torch.no_grad()
     def all_scores(self, heads: Tensor, relations: Tensor) -> Iterator[Tensor]:
-        """Scores of all entities, some questions at a time, ``(b, num_entities)``: as much as stays in the cache.
+        """Scores of all entities, some questions at a time, ``(b, num_entities)``: as many as stay in the cache.
 
-        What is the same for all questions is made once.
+        What is the same for all questions is made once. Use a block up before you ask for the next; no gradients.
         """
-        candidates = self.everyone()
-        height = max(1, _SCORES // self.num_entities)
-        for asked in torch.arange(len(heads), device=heads.device).split(max(_QUESTIONS, height)):
-            question = self.question(heads[asked], relations[asked])
-            for q, h, r in zip(*(t.split(height) for t in (question, heads[asked], relations[asked])), strict=True):
-                yield self.adjust(self.match(q, r, candidates), h, r, None)
+        candidates = self.candidates(None)
+        for question, h, r in self.questions(heads, relations):
+            yield self.adjust(self.match(question, r, candidates), h, r, None)
 
-    def everyone(self) -> Tensor:
-        """All entities as candidates, laid out for many questions; as :meth:`candidates` gives them by default."""
-        return self.candidates(None)
+    def questions(self, heads: Tensor, relations: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+        """Questions with their heads and relations, as many at a time as :meth:`all_scores` scores together."""
+        height = max(1, _SCORES // self.num_entities)
+        for h, r in zip(*(t.split(max(_QUESTIONS, height)) for t in (heads, relations)), strict=True):
+            yield from zip(*(t.split(height) for t in (self.question(h, r), h, r)), strict=True)
 
 
 class VectorModel(TripleModel):
