@@ -66,6 +66,12 @@ class TripleModel(nn.Module, ABC):
         scores = torch.cat(parts, dim=1) if len(parts) > 1 else parts[0]
         return scores[:, 0] if single and pool is None else scores
 
+    def biases(self, table: Tensor, entities: Tensor | None) -> Tensor:
+        """Numbers of entities, ``(N,), (...) -> (...)``, of all by default; with sparse gradients if the rows have."""
+        if entities is None:
+            return table
+        return torch.gather(table, 0, entities.flatten(), sparse_grad=self.entities.sparse).view(entities.shape)
+
     @torch.no_grad()
     def all_scores(self, heads: Tensor, relations: Tensor) -> Iterator[Tensor]:
         """Scores of all entities, some questions at a time, ``(b, num_entities)``: as many as stay in the cache.
@@ -106,9 +112,7 @@ class BiasedVectorModel(VectorModel):
         self.tail_bias = nn.Parameter(torch.zeros(num_entities))
 
     def adjust(self, scores: Tensor, heads: Tensor, relations: Tensor, entities: Tensor | None) -> Tensor:
-        return (
-            scores + self.head_bias[heads][:, None] + (self.tail_bias if entities is None else self.tail_bias[entities])
-        )
+        return scores + self.biases(self.head_bias, heads)[:, None] + self.biases(self.tail_bias, entities)
 
 
 def inner(question: Tensor, candidates: Tensor) -> Tensor:
