@@ -23,10 +23,10 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.environment import environment
+from benchmarks.kg_steps import Steps
 from hybonet.data.catalog import load_graph
-from hybonet.optim import clip_grad_norm_
 from hybonet.recipes import recipe
-from hybonet.tasks.knowledge_graph import KnowledgeGraphTask, rank_split
+from hybonet.tasks.knowledge_graph import rank_split
 
 RECIPES = ("paper-wn18rr-32", "paper-fb15k237-32", "paper-wn18rr-500", "paper-fb15k237-500")
 FLOAT = 4
@@ -64,21 +64,10 @@ def step_bytes(entities: int, relations: int, dim: int, batch: int, negatives: i
 def measure(name: str, batches: int) -> dict[str, Any]:
     chosen = recipe(name)
     settings = chosen.settings
-    task = KnowledgeGraphTask(settings, load_graph(chosen.data or ""))
-    torch.manual_seed(0)
-    model = task.build_model()
-    optimizer = task.build_optimizer(model)
-
-    def step(batch: Any) -> None:
-        task.loss(model, batch).backward()
-        if settings.max_grad_norm is not None:
-            clip_grad_norm_(model.parameters(), settings.max_grad_norm)
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-
-    source = iter(task.batches(0, 0))
-    model.train()
-    per_step = seconds_of(lambda: step(next(source)), batches, warmup=3)
+    steps = Steps(settings, load_graph(chosen.data or ""))
+    task, model = steps.task, steps.model
+    steps.seconds(3)
+    per_step = statistics.median(steps.seconds(batches))
     model.eval()
     per_evaluation = seconds_of(lambda: rank_split(model, task.data, "test"), 1)
     counts = task.data.num_entities, task.data.num_relations

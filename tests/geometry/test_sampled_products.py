@@ -18,6 +18,12 @@ def test_entries_are_those_of_the_product(dtype):
     torch.testing.assert_close(products_at(a, b, starts, columns), (a @ b.T)[rows, columns])
 
 
+def test_more_entries_may_be_wanted_than_the_product_has():
+    a, b = torch.randn(1, 4), torch.randn(2, 4)
+    columns = torch.tensor([1, 1, 0])
+    torch.testing.assert_close(products_at(a, b, torch.tensor([0, 3]), columns), (a @ b.T)[0, columns])
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 def test_inner_products_of_rows(dtype):
     torch.manual_seed(0)

@@ -40,7 +40,7 @@ class TableOfScores(nn.Module):
         self.register_buffer("table", table)
 
     def forward(self, heads, relations):
-        return self.table[heads, relations]  # indexing copies: filtering may write into it
+        return self.table[heads, relations]
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from hybonet.metrics.ranking import KnownAnswers, Ranks, filtered_ranks, ranking_metrics, relation_categories
+from hybonet.metrics.ranking import KnownAnswers, Ranking, Ranks, filtered_ranks, ranking_metrics, relation_categories
 
 
 def slow_rank(scores, truth, known, ties, exclude=None):
@@ -32,13 +32,36 @@ def test_ranks_equal_the_definition(ties, released):
     known = KnownAnswers(triples, relations)
     heads, kinds, tails = asked.unbind(1)
     exclude = heads if released else None
-    ours = filtered_ranks(scores.clone(), tails, known.of(heads, kinds), ties=ties, exclude=exclude)
+    ours = filtered_ranks(scores, tails, known.of(heads, kinds), ties=ties, exclude=exclude)
     facts = {tuple(t) for t in triples.tolist()}
     for row in range(questions):
         head, kind, tail = asked[row].tolist()
         answers = {e for e in range(entities) if (head, kind, e) in facts}
         expected = slow_rank(scores[row].tolist(), tail, answers, ties, head if released else None)
         assert (ours.rank[row].item(), ours.candidates[row].item()) == expected
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_blocks_of_questions_and_precisions_make_no_difference(dtype):
+    torch.manual_seed(0)
+    scores, truth, head = torch.randint(0, 4, (23, 300)).to(dtype), torch.randint(300, (23,)), torch.randint(300, (23,))
+    # One of the excluded is known as well, one known answer is named twice, one is the truth.
+    known = torch.tensor([0, 5, 5, 5, 22]), torch.stack((head[0], truth[5], head[6], head[6], truth[1]))
+    ranking = Ranking(truth, 300, known, exclude=head)
+    for block in scores.split([1, 0, 10, 12]):
+        ranking.add(block)
+    for ties in ("realistic", "optimistic", "pessimistic"):
+        ranks = ranking.ranks(ties)
+        for row in range(23):
+            left_out = set(known[1][known[0] == row].tolist())
+            expected = slow_rank(scores[row].tolist(), truth[row].item(), left_out, ties, head[row].item())
+            assert (ranks.rank[row].item(), ranks.candidates[row].item()) == expected
+
+
+def test_scores_of_others_may_be_infinite_or_not_a_number():
+    """They are candidates that the model does not answer with, or in the case of infinity does."""
+    scores = torch.tensor([[0.5, torch.nan, -torch.inf, torch.inf, 0.5]])
+    assert filtered_ranks(scores, torch.tensor([0])) == Ranks(torch.tensor([2.5]), torch.tensor([5]))
 
 
 def test_questions_without_known_answers_are_answered_too():
@@ -61,7 +84,7 @@ def test_metrics_of_known_ranks():
 def test_a_constant_score_is_a_coin_toss_only_with_realistic_ties():
     scores = torch.zeros(1, 11)
     ranks = {
-        t: filtered_ranks(scores.clone(), torch.tensor([3]), ties=t).rank.item()
+        t: filtered_ranks(scores, torch.tensor([3]), ties=t).rank.item()
         for t in ("optimistic", "realistic", "pessimistic")
     }
     assert ranks == {"optimistic": 1.0, "realistic": 6.0, "pessimistic": 11.0}

@@ -8,7 +8,7 @@ from torch import nn
 
 from hybonet import Lorentz
 from hybonet.nn import LorentzEmbedding, LorentzLinear
-from hybonet.optim import RiemannianAdam, RiemannianSGD, manifold_of, parameter_groups
+from hybonet.optim import RiemannianAdam, RiemannianSGD, clip_grad_norm_, manifold_of, parameter_groups
 from hybonet.testing import assert_on_sheet
 
 
@@ -99,6 +99,24 @@ def test_sparse_gradients_of_euclidean_tables():
                 table(torch.arange(9)).square().sum().backward()
                 optimizer.step()
         torch.testing.assert_close(dense.weight, sparse.weight)
+
+
+def test_sparse_gradients_of_vectors():
+    index = torch.tensor([1, 4, 4])
+    ends = []
+    for sparse in (False, True):
+        bias = nn.Parameter(torch.zeros(6))
+        optimizer = RiemannianAdam([bias], lr=0.1)
+        for _ in range(3):
+            optimizer.zero_grad()
+            torch.gather(bias, 0, index, sparse_grad=sparse).cos().add(bias.detach()[index]).sum().backward()
+            torch.gather(bias, 0, index, sparse_grad=sparse).sum().backward()
+            assert bias.grad.is_sparse == sparse
+            clip_grad_norm_([bias], 1.0)
+            optimizer.step()
+        ends.append(bias.detach())
+    torch.testing.assert_close(*ends)  # the other numbers have no gradient, so that dense steps leave them too
+    assert ends[0].count_nonzero() == 2
 
 
 def test_euclidean_parameters_take_torchs_adam_step():
@@ -349,8 +367,6 @@ def test_all_points_of_a_learned_sheet_follow_it_in_any_order_of_groups():
 
 
 def test_half_precision_gradients_are_clipped_without_overflow():
-    from hybonet.optim import clip_grad_norm_
-
     parameter = nn.Parameter(torch.zeros(4, dtype=torch.float16))
     parameter.grad = torch.full_like(parameter, 300.0)
     assert clip_grad_norm_([parameter], 1.0).item() == pytest.approx(600.0, rel=1e-3)

@@ -175,3 +175,50 @@ def test_what_is_known_one_way_of_a_symmetric_relation_is_known_the_other_way(tm
     settings = KnowledgeGraphSettings(**BASE | {"epochs": 60, "validate_every": 60}, tie_symmetric=True)
     model = KGModel(Trainer(KnowledgeGraphTask(settings, data), tmp_path).fit().model, data)
     assert model.tails("b0", "friend", top=1)[0].label == "a0"  # only a0 friend b0 was there
+
+
+@pytest.mark.parametrize("model", ["hybonet", "MuRE", "ConvE", "RotatE"])
+@pytest.mark.parametrize("candidates", ["own", "pool"])
+def test_sparse_updates_move_the_entities_of_a_batch_and_no_others(model, candidates):
+    """Points or vectors, and the biases as well; the loss and its gradients are those of a dense training."""
+    data = toy_graph()
+    settings = {"model": model, "dim": 32, "batch_size": 4, "candidates": candidates, "negatives": 3, "dropout": 0.0}
+    gradients, losses = [], []
+    for sparse in (False, True):
+        task = KnowledgeGraphTask(KnowledgeGraphSettings(**settings, sparse_updates=sparse), data)
+        torch.manual_seed(0)
+        network = task.build_model()
+        optimizer = task.build_optimizer(network)
+        before = {name: value.clone() for name, value in network.state_dict().items()}
+        batch = next(iter(task.batches(0, 0)))
+        loss = task.loss(network, batch)
+        loss.backward()
+        losses.append(loss.item())
+        grads = {name: parameter.grad for name, parameter in network.named_parameters() if parameter.grad is not None}
+        gradients.append({name: grad.to_dense() if grad.is_sparse else grad for name, grad in grads.items()})
+        optimizer.step()
+    assert losses[0] == pytest.approx(losses[1])
+    for name, gradient in gradients[0].items():
+        torch.testing.assert_close(gradients[1][name], gradient)
+    touched = torch.cat((batch.heads, batch.tails, batch.candidates.flatten())).unique()
+    rest = torch.ones(data.num_entities, dtype=torch.bool)
+    rest[touched] = False
+    assert rest.any()
+    by_entity = [name for name, value in before.items() if value.shape[:1] == (data.num_entities,)]
+    assert len(by_entity) == (3 if model != "RotatE" else 1)
+    for name in by_entity:
+        assert grads[name].is_sparse, name
+        assert torch.equal(network.state_dict()[name][rest], before[name][rest]), name
+        assert not torch.equal(network.state_dict()[name], before[name]), name
+
+
+def test_an_epoch_has_every_triple_once_each_way():
+    data = toy_graph()
+    task = KnowledgeGraphTask(KnowledgeGraphSettings(batch_size=7), data)
+    seen = [
+        triple
+        for b in task.batches(0, 0)
+        for triple in zip(*(c.tolist() for c in (b.heads, b.relations, b.tails)), strict=True)
+    ]
+    assert sorted(seen) == sorted(map(tuple, data.with_reciprocals("train").tolist()))
+    assert seen != sorted(seen)

@@ -7,15 +7,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-#: A product of its own pays for a group that would else have so many numbers in gathered matrices.
-_WORTH_A_PRODUCT = 1 << 13
+#: Matrices of up to so many numbers are copied, one for every few rows of a group, to be multiplied all at once.
+_SMALL = 1 << 13
+#: Rows that share a copy.
+_ROWS = 8
 
 
 def grouped_linear(x: Tensor, weight: Tensor, group: Tensor) -> Tensor:
     """Rows times the matrices of their groups, :math:`W_{g_i} x_i`; ``(B, n), (G, m, n), (B,) -> (B, m)``.
 
-    Rows of one group are multiplied together, so that each matrix is read once however many rows want it. Only if
-    matrices are small and groups many are they gathered for one batched product.
+    A copy of the matrix for every row would cost far more than the products. Rows of one group stand together instead:
+    small matrices are copied once for every eight of them, and one batched product does all; large ones are read where
+    they are, in a product for each group. Under ``torch.autocast`` all stays in the matrices' precision. Differentiable
+    once.
 
     Example:
         >>> import torch
@@ -25,14 +29,49 @@ def grouped_linear(x: Tensor, weight: Tensor, group: Tensor) -> Tensor:
                 [1., 1.],
                 [2., 2.]])
     """
-    groups = min(len(weight), len(group))
-    if len(group) * weight.shape[1] * weight.shape[2] <= groups * _WORTH_A_PRODUCT:
-        return torch.bmm(weight[group], x.unsqueeze(-1)).squeeze(-1)
-    return _ByGroup.apply(x, weight, group)
+    small = weight.shape[1] * weight.shape[2] <= _SMALL
+    with torch.autocast(x.device.type, enabled=False):
+        return (_InBlocks if small else _ByGroup).apply(x.to(weight.dtype), weight, group)
+
+
+class _InBlocks(torch.autograd.Function):
+    """Blocks of eight rows of one group, filled up with zeros, in one batched product."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, group: Tensor) -> Tensor:
+        place, owner = _blocks(group, len(weight))
+        blocks, matrices = _into(x, place, len(owner)), weight.index_select(0, owner)
+        ctx.save_for_backward(blocks, matrices, place, owner)
+        ctx.shape = weight.shape
+        return torch.bmm(blocks, matrices.mT).flatten(0, 1).index_select(0, place)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None]:
+        blocks, matrices, place, owner = ctx.saved_tensors
+        of_blocks = _into(gradient, place, len(owner))
+        of_x = torch.bmm(of_blocks, matrices).flatten(0, 1).index_select(0, place)
+        of_weight = matrices.new_zeros(ctx.shape).index_add_(0, owner, torch.bmm(of_blocks.mT, blocks))
+        return of_x, of_weight, None
+
+
+def _blocks(group: Tensor, groups: int) -> tuple[Tensor, Tensor]:
+    """The place of each row when groups stand one after the other in whole blocks, and each block's group."""
+    order = group.argsort(stable=True)
+    rows = torch.bincount(group, minlength=groups)
+    blocks = (rows + _ROWS - 1).div(_ROWS, rounding_mode="floor")
+    moved = (_ROWS * blocks - rows).cumsum(0) - (_ROWS * blocks - rows)  # by what groups before are filled up with
+    place = torch.empty_like(group)
+    place[order] = torch.arange(len(group), device=group.device) + moved[group[order]]
+    return place, torch.repeat_interleave(blocks)
+
+
+def _into(rows: Tensor, place: Tensor, blocks: int) -> Tensor:
+    return rows.new_zeros(blocks * _ROWS, rows.shape[1]).index_copy_(0, place, rows).unflatten(0, (blocks, _ROWS))
 
 
 class _ByGroup(torch.autograd.Function):
-    """Rows sorted by group, one product a group, forwards and backwards."""
+    """Rows sorted by group, one product a group."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, group: Tensor) -> Tensor:

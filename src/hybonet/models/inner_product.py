@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from hybonet.geometry.sampled_products import are_sampled
 from hybonet.models.inner_softmax import Places, inner_softmax_loss
-from hybonet.models.own_scores import is_possible, own_scores
+from hybonet.models.own_scores import own_scores
 from hybonet.models.triple_model import TripleModel, inner
 
 #: Candidates are read from the table in place if there is at least one for so many of its rows.
@@ -48,6 +50,15 @@ class InnerProductModel(TripleModel):
     def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
         return inner(question, candidates)
 
+    @torch.no_grad()
+    def all_scores(self, heads: Tensor, relations: Tensor) -> Iterator[Tensor]:
+        # Kernels for narrow matrices like the long side to be contiguous; fresh memory would cost like the scores.
+        across, buffer = self.candidates(None).T.contiguous(), None
+        for question, h, r in self.questions(heads, relations):
+            if buffer is None:
+                buffer = question.new_empty(len(question), across.shape[1])
+            yield self.adjust(torch.mm(question, across, out=buffer[: len(question)]), h, r, None)
+
     def compare(self, question: Tensor, relations: Tensor, entities: Tensor | None) -> Tensor:
         if entities is not None and entities.dim() == 2 and self.are_read_in_place(entities):
             return own_scores(question, self.candidates(None), entities)
@@ -59,14 +70,14 @@ class InnerProductModel(TripleModel):
         It takes passes over the whole table, which cost little beside many candidates.
         """
         few = _SHARE * entities.numel() < self.num_entities
-        return not few and not self.entities.sparse and is_possible(self.entities.weight, entities)
+        return not few and not self.entities.sparse and are_sampled(self.entities.weight)
 
     def adjust(self, scores: Tensor, heads: Tensor, relations: Tensor, entities: Tensor | None) -> Tensor:
         extra = self.loop_score(relations)
         if extra is None:
             return scores
         if entities is None:
-            return scores.scatter_add(1, heads[:, None], extra[:, None])
+            return scores.scatter_add_(1, heads[:, None], extra[:, None])  # they are nobody else's
         return scores + torch.where(entities == heads[:, None], extra[:, None], 0.0)
 
     def forward(

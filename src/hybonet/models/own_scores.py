@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from hybonet.geometry import Lorentz
-from hybonet.geometry.sampled_products import are_sampled, products_at
+from hybonet.geometry.sampled_products import products_at
 from hybonet.nn.shortened import Cut
 
 
@@ -30,7 +30,7 @@ def own_scores(
     the table's gradient is written once, row by row, from the candidates sorted by entity. With ``max_norm`` the
     shortened table is never made either: the factor and the time of a row are two numbers.
 
-    Where :func:`is_possible`; differentiable once.
+    Where :func:`~hybonet.geometry.sampled_products.are_sampled` the table; differentiable once.
 
     Args:
         question: ``(B, k)``.
@@ -49,12 +49,6 @@ def own_scores(
     if low < 0 or high >= len(table):  # the kernels do not look
         raise IndexError(f"expected rows 0 to {len(table) - 1} of the table, got {low} to {high}")
     return _OwnScores.apply(question.to(table.dtype), table, bias, index, max_norm, manifold)
-
-
-def is_possible(table: Tensor, index: Tensor) -> bool:
-    """Whether :func:`own_scores` can read these candidates from this table."""
-    # A sparse matrix has no more entries than places, even if some are there twice.
-    return are_sampled(table) and index.shape[1] <= len(table)
 
 
 class _OwnScores(torch.autograd.Function):

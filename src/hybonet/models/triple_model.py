@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
 
 from hybonet.nn import LorentzEmbedding
+
+#: Scores of all entities are made so many at a time, from the questions of so many triples.
+_SCORES, _QUESTIONS = 1 << 20, 256
 
 
 class TripleModel(nn.Module, ABC):
@@ -62,6 +66,28 @@ class TripleModel(nn.Module, ABC):
         scores = torch.cat(parts, dim=1) if len(parts) > 1 else parts[0]
         return scores[:, 0] if single and pool is None else scores
 
+    def biases(self, table: Tensor, entities: Tensor | None) -> Tensor:
+        """Numbers of entities, ``(N,), (...) -> (...)``, of all by default; with sparse gradients if the rows have."""
+        if entities is None:
+            return table
+        return torch.gather(table, 0, entities.flatten(), sparse_grad=self.entities.sparse).view(entities.shape)
+
+    @torch.no_grad()
+    def all_scores(self, heads: Tensor, relations: Tensor) -> Iterator[Tensor]:
+        """Scores of all entities, some questions at a time, ``(b, num_entities)``: as many as stay in the cache.
+
+        What is the same for all questions is made once. Use a block up before you ask for the next; no gradients.
+        """
+        candidates = self.candidates(None)
+        for question, h, r in self.questions(heads, relations):
+            yield self.adjust(self.match(question, r, candidates), h, r, None)
+
+    def questions(self, heads: Tensor, relations: Tensor) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+        """Questions with their heads and relations, as many at a time as :meth:`all_scores` scores together."""
+        height = max(1, _SCORES // self.num_entities)
+        for h, r in zip(*(t.split(max(_QUESTIONS, height)) for t in (heads, relations)), strict=True):
+            yield from zip(*(t.split(height) for t in (self.question(h, r), h, r)), strict=True)
+
 
 class VectorModel(TripleModel):
     """A model whose entities are plain vectors, and candidates what they are."""
@@ -86,9 +112,7 @@ class BiasedVectorModel(VectorModel):
         self.tail_bias = nn.Parameter(torch.zeros(num_entities))
 
     def adjust(self, scores: Tensor, heads: Tensor, relations: Tensor, entities: Tensor | None) -> Tensor:
-        return (
-            scores + self.head_bias[heads][:, None] + (self.tail_bias if entities is None else self.tail_bias[entities])
-        )
+        return scores + self.biases(self.head_bias, heads)[:, None] + self.biases(self.tail_bias, entities)
 
 
 def inner(question: Tensor, candidates: Tensor) -> Tensor:

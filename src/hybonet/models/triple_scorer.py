@@ -188,16 +188,14 @@ class TripleScorer(LorentzModule, InnerProductModel):
         # -d² = 2<q,t> - 2/K; the sign of time and the factor go to the smaller side.
         factor = expected.new_full((self.dim,), 2.0)
         factor[0] = -2.0
-        return factor * expected, self.head_bias[heads] + (self.margin - 2.0 / self.manifold.K)
+        bias = self.biases(self.head_bias, heads)
+        return factor * expected, bias + (self.margin - 2.0 / self.manifold.K)
 
     def question(self, heads: Tensor, relations: Tensor) -> Tensor:
         return with_offset(*self.queries(heads, relations))
 
     def candidates(self, entities: Tensor | None) -> Tensor:
-        if entities is None:
-            return with_bias(self.points(), self.tail_bias)
-        bias = nn.functional.embedding(entities, self.tail_bias[:, None]).squeeze(-1)
-        return with_bias(self.points(entities), bias)
+        return with_bias(self.points(entities), self.biases(self.tail_bias, entities))
 
     def loop_score(self, relations: Tensor) -> Tensor | None:
         return None if self.loop_bias is None else self.loop_bias[self.one_of_both[relations]]

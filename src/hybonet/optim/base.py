@@ -63,18 +63,17 @@ class RiemannianOptimizer(torch.optim.Optimizer):
     @staticmethod
     @contextmanager
     def touched_rows(grad: Tensor | None, tables: list[Tensor | None]) -> Iterator[tuple[Tensor, list[Any]]]:
-        """The gradient and the rows of the tables that it touches, as matrices; what is changed in them is written
-        back.
+        """The gradient and the rows of the tables that it touches; what is changed in them is written back.
 
         A dense gradient touches everything, and the rows are views. A sparse one costs as much as it has rows.
         """
         assert grad is not None
         if grad.is_sparse:
             grad = grad.coalesce()
-            if grad.sparse_dim() != 1 or grad.dim() != 2:
+            if grad.sparse_dim() != 1 or grad.dim() > 2:
                 raise ValueError(
-                    f"expected a sparse gradient with rows of a matrix, got shape {tuple(grad.shape)} with "
-                    f"{grad.sparse_dim()} sparse dimensions; use a dense gradient (sparse=False)"
+                    f"expected a sparse gradient of a vector or of rows of a matrix, got shape {tuple(grad.shape)} "
+                    f"with {grad.sparse_dim()} sparse dimensions; use a dense gradient (sparse=False)"
                 )
             index = grad.indices()[0]
             rows = [None if t is None else t.index_select(0, index) for t in tables]

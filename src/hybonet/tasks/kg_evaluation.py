@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -9,9 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from hybonet.data.triples import SplitName, TripleData
-from hybonet.metrics.ranking import KnownAnswers, Ranks, Ties, filtered_ranks, ranking_metrics, relation_categories
+from hybonet.metrics.ranking import KnownAnswers, Ranking, Ranks, Ties, ranking_metrics, relation_categories
+from hybonet.models import TripleModel
 
 Protocol = Literal["standard", "released"]
+#: Of a model that is any function of heads and relations, scores of so many questions are asked for at a time.
+_QUESTIONS = 64
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,6 @@ def rank_split(
     *,
     protocol: Protocol = "standard",
     ties: Ties = "realistic",
-    scores_at_once: int = 1 << 24,
 ) -> SplitRanks:
     """Filtered ranks of a split, both ways: every triple of the graph other than the question's own is left out.
 
@@ -56,14 +59,18 @@ def rank_split(
         (triples[:, 0], triples[:, 1], triples[:, 2]),
         (triples[:, 2], triples[:, 1] + data.num_relations, triples[:, 0]),
     ):
-        ranks = []
-        for rows in torch.arange(len(triples)).split(max(1, scores_at_once // data.num_entities)):
-            heads, relations, tails = question[rows], relation[rows], truth[rows]
-            scores = model(heads, relations)
-            exclude = heads if protocol == "released" else None
-            ranks.append(filtered_ranks(scores, tails, known.of(heads, relations), ties=ties, exclude=exclude))
-        sides.append(Ranks(torch.cat([r.rank for r in ranks]), torch.cat([r.candidates for r in ranks])))
+        exclude = question if protocol == "released" else None
+        ranking = Ranking(truth, data.num_entities, known.of(question, relation), exclude=exclude)
+        for scores in _all_scores(model, question, relation):
+            ranking.add(scores)
+        sides.append(ranking.ranks(ties))
     return SplitRanks(triples[:, 1], *sides)
+
+
+def _all_scores(model: nn.Module, heads: Tensor, relations: Tensor) -> Iterator[Tensor]:
+    if isinstance(model, TripleModel):
+        return model.all_scores(heads, relations)
+    return (model(h, r) for h, r in zip(heads.split(_QUESTIONS), relations.split(_QUESTIONS), strict=True))
 
 
 def evaluate(

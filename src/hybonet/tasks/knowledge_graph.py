@@ -53,16 +53,18 @@ class KnowledgeGraphTask:
                 "give a valid file, or one file to split"
             )
         self.settings, self.data = settings, data
-        self.triples = data.with_reciprocals("train")
         both = 2 * data.num_relations
         if settings.filter_negatives:
-            self.known_answers = KnownAnswers(self.triples, both)
-            self.known_triples = KnownTriples(self.triples, data.num_entities, both)
-        self.symmetric = symmetric_share(data.train, data.num_entities, data.num_relations) > 0.5
+            self.known_answers = KnownAnswers(data.with_reciprocals("train"), both)
+            self.known_triples = KnownTriples(data.with_reciprocals("train"), data.num_entities, both)
+        self.symmetric = torch.zeros(data.num_relations, dtype=torch.bool)
+        if settings.tie_symmetric or settings.symmetric_sharpness is not None:
+            self.symmetric = symmetric_share(data.train, data.num_entities, data.num_relations) > 0.5
         self.sharpness = torch.full((data.num_relations,), settings.sharpness)
         if settings.symmetric_sharpness is not None:
             self.sharpness[self.symmetric] = settings.symmetric_sharpness
-        self.relation_weights = _bernoulli_weights(self.triples, both) if settings.bernoulli else None
+        weighed = settings.bernoulli
+        self.relation_weights = _bernoulli_weights(data.with_reciprocals("train"), both) if weighed else None
 
     def build_model(self) -> TripleModel:
         model = self._build_model()
@@ -94,13 +96,13 @@ class KnowledgeGraphTask:
         return RiemannianAdam(model, lr=self.settings.lr, update=update, precondition=False)
 
     def batches_per_epoch(self) -> int:
-        return -(-len(self.triples) // self.settings.batch_size)
+        return -(-2 * len(self.data.train) // self.settings.batch_size)
 
     def batches(self, epoch: int, start: int, rank: int = 0, world: int = 1) -> Iterator[Batch]:
         s = self.settings
-        order = torch.randperm(len(self.triples), generator=generator_for(s.seed, epoch, 0))
+        order = torch.randperm(2 * len(self.data.train), generator=generator_for(s.seed, epoch, 0))
         for number in range(start, self.batches_per_epoch()):
-            chosen = self.triples[order[number * s.batch_size : (number + 1) * s.batch_size]]
+            chosen = self._triples(order[number * s.batch_size : (number + 1) * s.batch_size])
             candidates = None
             if s.candidates != "all":
                 shape = (len(chosen), s.negatives) if s.candidates == "own" else (s.negatives,)
@@ -110,6 +112,15 @@ class KnowledgeGraphTask:
                 candidates = candidates[rank::world] if s.candidates == "own" else candidates.unique()
             heads, relations, tails = chosen[rank::world].unbind(1)
             yield Batch(heads, relations, tails, candidates)
+
+    def _triples(self, numbers: Tensor) -> Tensor:
+        """Rows of the training triples followed by their reciprocals, which are made here: as a whole they would take
+        twice the memory of the graph.
+        """
+        train = self.data.train
+        chosen = train[numbers % len(train)]
+        backwards = chosen.flip(1) + torch.tensor((0, self.data.num_relations, 0))
+        return torch.where((numbers >= len(train))[:, None], backwards, chosen)
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         s = self.settings

@@ -63,7 +63,7 @@ class ConvE(InnerProductModel, BiasedVectorModel):
         halves = [
             table.view(len(heads), 1, -1, self.width) for table in (self.entities(heads), self.relations(relations))
         ]
-        return with_offset(self.layers(torch.cat(halves, dim=2)), self.head_bias[heads])
+        return with_offset(self.layers(torch.cat(halves, dim=2)), self.biases(self.head_bias, heads))
 
     def candidates(self, entities: Tensor | None) -> Tensor:
-        return with_bias(self.points(entities), self.tail_bias if entities is None else self.tail_bias[entities])
+        return with_bias(self.points(entities), self.biases(self.tail_bias, entities))

@@ -38,11 +38,12 @@ class MuRE(InnerProductModel, _MultiRelational):
     def question(self, heads: Tensor, relations: Tensor) -> Tensor:
         # -|q - t|² = 2 q·t - |q|² - |t|²: an inner product with two numbers more.
         query = self.dropout(self.entities(heads)) * self.stretch(relations) - self.shift(relations)
-        return with_offset(2 * query, self.head_bias[heads] - query.square().sum(-1))
+        bias = self.biases(self.head_bias, heads)
+        return with_offset(2 * query, bias - query.square().sum(-1))
 
     def candidates(self, entities: Tensor | None) -> Tensor:
         points = self.points(entities)
-        bias = self.tail_bias if entities is None else self.tail_bias[entities]
+        bias = self.biases(self.tail_bias, entities)
         return with_bias(points, bias - squared_norms(points))
 
 
