@@ -159,7 +159,7 @@ OPTIONS = [
     BadInput(
         "a fixed setting of a run",
         f"{RESUME} --set lr=0.1",
-        ("than of epochs, patience, validate_every, checkpoint_seconds with --resume, got lr",),
+        ("than of epochs, minutes, patience, validate_every, checkpoint_seconds with --resume, got lr",),
     ),
     BadInput(
         "fewer epochs than done", f"{RESUME} --set epochs=1", ("more than the 2 epochs already done, got epochs=1",)

@@ -151,7 +151,8 @@ def test_killed_at_any_moment_and_resumed_is_as_never_killed(tmp_path):
     folder.mkdir()
     kills = 0
     for trial, moment in ((1, 0.0), (1, 0.06), (3, 0.13), (4, 0.2), (None, 0.0)):
-        process = subprocess.Popen([sys.executable, str(script), str(folder)])
+        paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}  # where this process found the tests
+        process = subprocess.Popen([sys.executable, str(script), str(folder)], env=os.environ | paths)
         if trial is not None:
             while not (folder / f"trials/{trial:04}").exists() and process.poll() is None:
                 time.sleep(0.005)

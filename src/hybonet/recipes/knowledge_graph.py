@@ -72,7 +72,6 @@ _SAMPLED_RANGES: dict[str, Range] = {
     "negatives": OneOf((500, 1000, 2000, 4000)),
     "label_smoothing": Between(0.0, 0.3),
     "sharpness": Between(0.4, 1.5, log=True),
-    "symmetric_sharpness": Between(0.7, 3.0, log=True),
     **_RANGES,
 }
 _PAPER_RANGES: dict[str, Range] = {
@@ -110,7 +109,7 @@ RECIPES: dict[str, dict[str, Any]] = {
         ),
         "data": "WN18RR",
         "published": {"mrr": 0.489, "hits@10": 0.553, "hits@3": 0.503, "hits@1": 0.455},
-        "ranges": _SAMPLED_RANGES,
+        "ranges": {**_SAMPLED_RANGES, "symmetric_sharpness": Between(0.7, 3.0, log=True)},
     },
     "fb15k237-32": {
         "about": "ahead of the paper at 32 ambient coordinates: other right answers are no candidates",
