@@ -42,8 +42,9 @@ def own_scores(
     Example:
         >>> import torch
         >>> table = torch.tensor([[1.0, 0.0], [0.0, 2.0]])
-        >>> own_scores(torch.tensor([[3.0, 4.0]]), table, torch.tensor([[1, 1, 0]]))
-        tensor([[8., 8., 3.]])
+        >>> own_scores(torch.tensor([[3.0, 4.0], [5.0, 6.0]]), table, torch.tensor([[1, 0], [1, 1]]))
+        tensor([[ 8.,  3.],
+                [12., 12.]])
     """
     low, high = (int(bound) for bound in index.aminmax()) if index.numel() else (0, 0)
     if low < 0 or high >= len(table):  # the kernels do not look

@@ -102,7 +102,7 @@ class KnowledgeGraphTask:
         s = self.settings
         order = torch.randperm(2 * len(self.data.train), generator=generator_for(s.seed, epoch, 0))
         for number in range(start, self.batches_per_epoch()):
-            chosen = self._triples(order[number * s.batch_size : (number + 1) * s.batch_size])
+            chosen = order[number * s.batch_size : (number + 1) * s.batch_size]
             candidates = None
             if s.candidates != "all":
                 shape = (len(chosen), s.negatives) if s.candidates == "own" else (s.negatives,)
@@ -110,17 +110,18 @@ class KnowledgeGraphTask:
                 candidates = torch.randint(self.data.num_entities, shape, generator=generator)
                 # A pool has each entity once, in order: which of them a question knows is then quickly found.
                 candidates = candidates[rank::world] if s.candidates == "own" else candidates.unique()
-            heads, relations, tails = chosen[rank::world].unbind(1)
-            yield Batch(heads, relations, tails, candidates)
+            yield Batch(*self._triples(chosen[rank::world]), candidates)
 
-    def _triples(self, numbers: Tensor) -> Tensor:
-        """Rows of the training triples followed by their reciprocals, which are made here: as a whole they would take
-        twice the memory of the graph.
+    def _triples(self, numbers: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Heads, relations and tails of the training triples followed by their reciprocals, by number.
+
+        Reciprocals are made here: as a whole they would take twice the memory of the graph.
         """
         train = self.data.train
-        chosen = train[numbers % len(train)]
-        backwards = chosen.flip(1) + torch.tensor((0, self.data.num_relations, 0))
-        return torch.where((numbers >= len(train))[:, None], backwards, chosen)
+        head, relation, tail = train.index_select(0, numbers % len(train)).unbind(1)
+        backwards = numbers >= len(train)
+        relation = torch.add(relation, backwards, alpha=self.data.num_relations)
+        return torch.where(backwards, tail, head), relation, torch.where(backwards, head, tail)
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         s = self.settings
