@@ -25,6 +25,8 @@ from hybonet.training.settings import CHANGEABLE
 from hybonet.training.task import Task
 
 LAST, BEST, HISTORY = "checkpoint.safetensors", "model.safetensors", "history.jsonl"
+#: Epochs may be as short as one step on a small graph: checkpoints after them are at least so many seconds apart.
+_BETWEEN_EPOCHS = 1.0
 
 
 class TrainingDiverged(ValueError):  # noqa: N818 - what happened, as Interrupted
@@ -186,7 +188,8 @@ class Trainer:
             with open(self.folder / HISTORY, "a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
             position.history_lines += 1
-            self._save()
+            if position.finished or time.monotonic() - self.saved_at >= min(_BETWEEN_EPOCHS, settings.checkpoint_seconds):
+                self._save()
         self.reporter.epoch(row, self.task.monitor, position.best)
 
     def _at_the_end(self) -> bool:

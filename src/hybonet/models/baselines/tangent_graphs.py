@@ -1,0 +1,130 @@
+"""Hyperbolic graph networks before HyboNet, each in its essential form: linear maps and activations in the tangent
+space at the origin, and a way of their own to put neighbours together.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch_geometric.utils import add_remaining_self_loops, scatter, softmax
+
+from hybonet.geometry import Lorentz
+from hybonet.models.graph_model import GraphModel, ends_of
+from hybonet.nn import EuclideanToLorentz, LorentzDistanceHead, LorentzToEuclidean, TangentLinear
+from hybonet.nn.sparse_product import compressed, sparse_product, transposed
+
+
+class TangentGraphModel(GraphModel):
+    """Tangent linear layers, neighbours put together by :meth:`aggregate`, ReLU in the tangent space between layers.
+
+    Args:
+        as GraphNetwork; the manifold may learn its curvature.
+    """
+
+    #: Whether the linear layers have a bias.
+    bias = True
+
+    def __init__(
+        self, num_features: int, num_classes: int = 0, dim: int = 16, layers: int = 2, *, dropout: float = 0.0,
+        cached: bool = False, manifold: Lorentz | None = None, **options: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(num_features, num_classes, learned_features=dim - 1, **options)
+        self.manifold, self.cached = Lorentz() if manifold is None else manifold, cached
+        self.lift = EuclideanToLorentz(manifold=self.manifold)
+        self.flat = LorentzToEuclidean(manifold=self.manifold)
+        widths = [self.num_features + 1, *[dim] * layers]
+        self.layers = nn.ModuleList(
+            TangentLinear(widths[number], dim, self.bias, manifold=self.manifold, dropout=dropout)
+            for number in range(layers)
+        )
+        self.head = self.build_head(dim, num_classes) if num_classes else None
+        self._graph: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_graph": None}
+
+    def build_head(self, dim: int, num_classes: int) -> nn.Module:
+        """Classes by a linear layer in the tangent space, as HGCN has it."""
+        return nn.Sequential(self.flat, nn.Linear(dim - 1, num_classes))
+
+    def encode_features(self, x: Tensor, edges: Any) -> Tensor:
+        points = self.lift(x)
+        graph = self._prepared(edges, len(points), points.dtype)
+        for number, layer in enumerate(self.layers):
+            if number:
+                points = self.lift(F.relu(self.flat(points)))
+            points = self.aggregate(layer(points), graph)
+        return points
+
+    def _prepared(self, edges: Tensor, count: int, dtype: torch.dtype) -> Any:
+        if self._graph is not None and self.cached:
+            return self._graph
+        self._graph = self.prepare(add_remaining_self_loops(edges, num_nodes=count)[0], count, dtype)
+        return self._graph
+
+    def prepare(self, edges: Tensor, count: int, dtype: torch.dtype) -> Any:
+        """The graph, self-loops included, as :meth:`aggregate` takes it."""
+        return edges
+
+    def aggregate(self, points: Tensor, graph: Any) -> Tensor:
+        """Every node's neighbours put together."""
+        raise NotImplementedError
+
+    def squared_distance(self, z: Tensor, pairs: Tensor) -> Tensor:
+        return self.manifold.dist(*ends_of(z, pairs)).square()
+
+    def class_logits(self, z: Tensor) -> Tensor:
+        if self.head is None:
+            raise ValueError("expected a model of classes, got one of links; build it with num_classes")
+        return self.head(z)
+
+
+class HGCN(TangentGraphModel):
+    """Hyperbolic graph convolution (Chami et al., 2019): the mean of the neighbours in the tangent space.
+
+    Example:
+        >>> model = HGCN(7, 3)
+        >>> model(torch.randn(2, 7), torch.tensor([[0, 1], [1, 0]])).shape
+        torch.Size([2, 3])
+    """
+
+    def prepare(self, edges: Tensor, count: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+        degrees = torch.bincount(edges[1], minlength=count).to(dtype)
+        matrix = compressed(edges[1], edges[0], degrees.reciprocal()[edges[1]], (count, count))
+        return matrix, transposed(matrix)
+
+    def aggregate(self, points: Tensor, graph: tuple[Tensor, Tensor]) -> Tensor:
+        return self.lift(sparse_product(graph[0], self.flat(points), graph[1]))
+
+
+class HAT(TangentGraphModel):
+    """Hyperbolic graph attention (Zhang et al., 2021): neighbours weighed by distance, summed in the tangent space."""
+
+    def aggregate(self, points: Tensor, graph: Tensor) -> Tensor:
+        source, target = graph
+        weight = softmax(-self.manifold.dist(points[source], points[target]), target, num_nodes=len(points))
+        messages = weight[:, None] * self.flat(points)[source]
+        return self.lift(scatter(messages, target, dim_size=len(points)))
+
+
+class LGCN(TangentGraphModel):
+    """Lorentzian graph convolution (Zhang et al., 2021): linear maps without bias, and the centroid of the neighbours,
+    weighed by squared Lorentzian distance; classes by distances to points.
+    """
+
+    bias = False
+
+    def build_head(self, dim: int, num_classes: int) -> nn.Module:
+        return LorentzDistanceHead(dim, num_classes, manifold=self.manifold)
+
+    def aggregate(self, points: Tensor, graph: Tensor) -> Tensor:
+        source, target = graph
+        weight = softmax(-self.manifold.sqdist(points[source], points[target]), target, num_nodes=len(points))
+        total = scatter(weight[:, None] * points[source], target, dim_size=len(points))
+        return self.manifold.to_sheet(total)
+
+    def squared_distance(self, z: Tensor, pairs: Tensor) -> Tensor:
+        return self.manifold.sqdist(*ends_of(z, pairs))
