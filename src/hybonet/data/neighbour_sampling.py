@@ -27,7 +27,7 @@ class NeighbourSampler:
     Example:
         >>> sampler = NeighbourSampler(torch.tensor([[0, 1], [1, 2], [2, 3]]), num_nodes=5)
         >>> sampler.sample(torch.tensor([1, 4]), hops=1, fan_out=10)
-        SubGraph(nodes=tensor([1, 4, 0, 2]), edge_index=tensor([[2, 3],
+        SubGraph(nodes=tensor([1, 4, 0, 2]), edge_index=tensor([[3, 2],
                 [0, 0]]))
     """
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from hybonet.geometry import Lorentz
 from hybonet.nn.module import LorentzModule
+from hybonet.nn.sparse_points import is_sparse_rows, sparse_exp0
 
 
 class EuclideanToLorentz(LorentzModule):
@@ -18,7 +19,8 @@ class EuclideanToLorentz(LorentzModule):
     geodesic radius. ``method="space"``: they are the space part, time is rebuilt; their length is then sinh of the
     radius.
 
-    Shapes: ``(..., n) -> (..., n + 1)``.
+    Shapes: ``(..., n) -> (..., n + 1)``. A matrix in compressed rows (torch's CSR) stays one, for ``method="exp"`` and a
+    fixed curvature; there is no gradient to it.
 
     Example:
         >>> import torch
@@ -33,6 +35,13 @@ class EuclideanToLorentz(LorentzModule):
         self.method = method
 
     def forward(self, features: Tensor) -> Tensor:
+        if is_sparse_rows(features):
+            if self.method == "space" or self.manifold.learnable:
+                raise ValueError(
+                    "expected dense features with method='space' or a learnable curvature, got a sparse matrix; give "
+                    "features.to_dense()"
+                )
+            return sparse_exp0(features, K=self.manifold.K)
         return (
             self.manifold.lift(features) if self.method == "space" else self.manifold.expmap0(F.pad(features, (1, 0)))
         )

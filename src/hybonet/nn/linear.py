@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from hybonet.geometry import Lorentz, lift
 from hybonet.geometry.numerics import Curvature, origin_time, precision, working
 from hybonet.nn.module import LorentzModule, wide_in_autocast
+from hybonet.nn.sparse_points import dropped, linear
 
 Activation = Callable[[Tensor], Tensor]
 
@@ -121,7 +122,8 @@ class LorentzLinear(LorentzModule):
             ``Lorentz(check=True)`` needs to know.
 
     Shapes: ``(..., in_features) -> (..., out_features)``, or ``(..., num_heads, out_features / num_heads)`` with
-    ``num_heads``. A ``residual`` must broadcast against ``(..., out_features)``; only its space part is used, except by
+    ``num_heads``. Points that do not change and are mostly zero may be a matrix in compressed rows (torch's CSR), if there
+    is no activation. A ``residual`` must broadcast against ``(..., out_features)``; only its space part is used, except by
     ``time_gate="released"``.
 
     Example:
@@ -218,11 +220,11 @@ class LorentzLinear(LorentzModule):
                 f"expected residual with {self.out_features} ambient coordinates in its last dimension (the output's), "
                 f"got shape {tuple(residual.shape)}"
             )
-        h = F.dropout(x, self.dropout, self.training) if self.dropout else x
+        h = dropped(x, self.dropout, self.training) if self.dropout else x
         if self.activation is not None:
             h = self.activation(h)
         if self.form == "pure":
-            space = F.linear(h, self.weight, self.bias)
+            space = linear(h, self.weight, self.bias)
             space = space if residual is None else space + residual[..., 1:]
             return lift(wide_in_autocast(space), K=self.manifold.K)
         u = self._gate_and_direction(x, h, residual)
@@ -234,11 +236,11 @@ class LorentzLinear(LorentzModule):
         bias: Tensor | None = self.bias
         if bias is not None and not self.gate_bias:
             bias = bias * self._space_rows(bias)
-        u = F.linear(h, self.weight, bias)
+        u = linear(h, self.weight, bias)
         if h is not x and self.time_gate == "paper":
             heads = self.num_heads or 1
             gates = slice(None, None, self.out_features // heads)
-            gate = F.linear(x, self.weight[gates], None if bias is None else bias[gates])
+            gate = linear(x, self.weight[gates], None if bias is None else bias[gates])
             u = torch.cat((gate.unsqueeze(-1), u.unflatten(-1, (heads, -1))[..., 1:]), dim=-1).flatten(-2)
         if residual is None:
             return u

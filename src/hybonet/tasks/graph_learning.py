@@ -25,7 +25,7 @@ from hybonet.tasks.graph_evaluation import (
     link_measures,
 )
 from hybonet.tasks.graph_losses import class_margin, link_cross_entropy, link_margin
-from hybonet.tasks.graph_models import build_graph_model
+from hybonet.tasks.graph_models import SPARSE_INPUTS, build_graph_model
 from hybonet.tasks.graph_settings import GraphSettings
 from hybonet.training import generator_for
 
@@ -95,7 +95,10 @@ class GraphLearningTask:
         if self.inputs == "degrees":
             return degree_features(known, self.graph.num_nodes)
         purpose = "link_prediction" if self.settings.task == "lp" else "node_classification"
-        return self.graph.inputs(purpose, edges=known).to_dense()  # type: ignore[arg-type]
+        features = self.graph.inputs(purpose, edges=known)  # type: ignore[arg-type]
+        s = self.settings
+        stays = s.model in SPARSE_INPUTS and not s.learn_curvature and s.batch_size is None and s.device == "cpu"
+        return features if stays and features.layout == torch.sparse_csr else features.to_dense()
 
     def build_model(self) -> GraphModel:
         learned = self.inputs == "learned"
