@@ -5,12 +5,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hybonet.geometry import Lorentz
+    from hybonet.tasks.graph_answers import NetworkModel
     from hybonet.tasks.kg_answers import KGModel
 
 __version__ = "0.1.0"
-__all__ = ["KGModel", "Lorentz", "__version__"]
+__all__ = ["KGModel", "Lorentz", "NetworkModel", "__version__"]
 
-_CLASSES = {"KGModel": "hybonet.tasks.kg_answers", "Lorentz": "hybonet.geometry"}
+_CLASSES = {
+    "KGModel": "hybonet.tasks.kg_answers",
+    "Lorentz": "hybonet.geometry",
+    "NetworkModel": "hybonet.tasks.graph_answers",
+}
 _SUBMODULES = ("data", "geometry", "metrics", "models", "nn", "optim", "recipes", "tasks", "testing", "training")
 
 

@@ -13,7 +13,8 @@ from hybonet.nn import FermiDiracDecoder
 class GraphModel(nn.Module):
     """Base of the models that predict links and classes on a graph.
 
-    A model fills in :meth:`encode_features`, :meth:`squared_distance` and :meth:`class_logits`. It is given features of
+    A model fills in :meth:`encode_features`, :meth:`squared_distance`, :meth:`squared_distances` and
+    :meth:`class_logits`. It is given features of
     the nodes, or, if it was built without any, the nodes' numbers, for which it learns features of its own.
 
     Args:
@@ -67,6 +68,10 @@ class GraphModel(nn.Module):
         """Squared distances of pairs of nodes ``(n, 2) -> (n,)``."""
         raise NotImplementedError
 
+    def squared_distances(self, some: Tensor, z: Tensor) -> Tensor:
+        """Squared distances of some nodes to all, by one matrix product, ``(s, dim), (nodes, dim) -> (s, nodes)``."""
+        raise NotImplementedError
+
     def class_logits(self, z: Tensor) -> Tensor:
         """Scores of the classes, ``(nodes, dim) -> (nodes, classes)``."""
         raise NotImplementedError
@@ -93,6 +98,9 @@ class EuclideanGraphModel(GraphModel):
     def squared_distance(self, z: Tensor, pairs: Tensor) -> Tensor:
         first, second = ends_of(z, pairs)
         return (first - second).square().sum(-1)
+
+    def squared_distances(self, some: Tensor, z: Tensor) -> Tensor:
+        return torch.cdist(some, z).square()
 
     def class_logits(self, z: Tensor) -> Tensor:
         if self.head is None:

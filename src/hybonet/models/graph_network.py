@@ -111,6 +111,9 @@ class GraphNetwork(GraphModel):
         # Training takes the plain form at a fraction of the cost: its rounding is far below what a step changes.
         return 2.0 / self.manifold.K - 2.0 * self.manifold.inner(first, second)
 
+    def squared_distances(self, some: Tensor, z: Tensor) -> Tensor:
+        return self.manifold.csqdist(some, z)
+
     def class_logits(self, z: Tensor) -> Tensor:
         if self.head is None:
             raise ValueError("expected a network of classes, got one of links; build it with num_classes")

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from hybonet.data.triples import SPLITS, TripleData
-from hybonet.data.vocabulary import Vocabulary
 from hybonet.models import TripleModel, TripleScorer
 from hybonet.reporting.charts import draw_curves
 from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings, KnowledgeGraphTask, evaluate
@@ -27,6 +26,7 @@ from hybonet.tasks.run_folder import (
     write_json,
     write_record,
 )
+from hybonet.tasks.vocabulary_file import read_vocabulary, write_vocabulary
 from hybonet.training import FitResult, Reporter, Trainer
 from hybonet.training.checkpoint import read_tensors, write_tensors
 from hybonet.training.processes import joined_processes
@@ -49,7 +49,7 @@ def write_graph(folder: Path, data: TripleData) -> dict[str, Any]:
     """Write a graph's triples and labels, and return what the configuration says about it."""
     write_tensors(folder / GRAPH, {split: data.triples(split).contiguous() for split in SPLITS})
     for name, vocabulary in ((ENTITIES, data.entities), (RELATIONS, data.relations)):
-        _write_vocabulary(folder / name, vocabulary)
+        write_vocabulary(folder / name, vocabulary)
     return {"source": data.source, "sha256": dict(data.sha256), "notes": data.notes, "warnings": data.warnings}
 
 
@@ -89,8 +89,8 @@ def read_graph(folder: Path) -> TripleData:
     missing = [split for split in SPLITS if split not in tensors]
     if missing:
         raise ValueError(f"{folder / GRAPH}: expected triples for {missing[0]}, found none; restore it or train again")
-    entities = _read_vocabulary(folder / ENTITIES, "entity")
-    relations = _read_vocabulary(folder / RELATIONS, "relation")
+    entities = read_vocabulary(folder / ENTITIES, "entity")
+    relations = read_vocabulary(folder / RELATIONS, "relation")
     try:
         return TripleData(
             entities,
@@ -133,25 +133,3 @@ def _read_config(folder: Path) -> dict[str, Any]:
             "give a folder made by hybonet train kg"
         )
     return config
-
-
-def _write_vocabulary(path: Path, vocabulary: Vocabulary) -> None:
-    lines = ["label\tname\tdescription"]
-    for number, label in enumerate(vocabulary):
-        lines.append("\t".join((label, vocabulary.name(number), vocabulary.description(number))))
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _read_vocabulary(path: Path, kind: str) -> Vocabulary:
-    try:
-        rows = [line.split("\t") for line in path.read_text(encoding="utf-8").split("\n")[1:-1]]
-        odd = next((number for number, row in enumerate(rows, 2) if len(row) != 3), None)
-        if odd is not None or not rows:
-            raise ValueError(f"line {odd or 2} is not one")
-        labels, names, descriptions = zip(*rows, strict=True)
-        return Vocabulary(labels, names, descriptions, kind=kind)
-    except (OSError, ValueError) as error:
-        raise ValueError(
-            f"{path}: expected a label, a name and a description a line, but {str(error).split(';')[0]}; restore it "
-            "or train again"
-        ) from None

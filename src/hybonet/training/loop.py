@@ -188,7 +188,9 @@ class Trainer:
             with open(self.folder / HISTORY, "a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
             position.history_lines += 1
-            if position.finished or time.monotonic() - self.saved_at >= min(_BETWEEN_EPOCHS, settings.checkpoint_seconds):
+            if position.finished or time.monotonic() - self.saved_at >= min(
+                _BETWEEN_EPOCHS, settings.checkpoint_seconds
+            ):
                 self._save()
         self.reporter.epoch(row, self.task.monitor, position.best)
 

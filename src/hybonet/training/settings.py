@@ -195,6 +195,8 @@ class LoopSettings(Settings):
     patience: int | None = Field(
         None, ge=1, description="stop after so many validations without a better one; none: train all epochs"
     )
-    checkpoint_seconds: float = Field(60.0, ge=0, description="save at least so often (and after every epoch of a second or more)")
+    checkpoint_seconds: float = Field(
+        60.0, ge=0, description="save at least so often (and after every epoch of a second or more)"
+    )
     schedule: ScheduleSettings = ScheduleSettings()
     device: str = Field("cpu", description="where to compute: cpu, cuda, cuda:1, mps")

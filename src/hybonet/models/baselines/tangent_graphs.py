@@ -76,6 +76,9 @@ class TangentGraphModel(GraphModel):
     def squared_distance(self, z: Tensor, pairs: Tensor) -> Tensor:
         return self.manifold.dist(*ends_of(z, pairs)).square()
 
+    def squared_distances(self, some: Tensor, z: Tensor) -> Tensor:
+        return self.manifold.cdist(some, z).square()
+
     def class_logits(self, z: Tensor) -> Tensor:
         if self.head is None:
             raise ValueError("expected a model of classes, got one of links; build it with num_classes")
@@ -128,3 +131,6 @@ class LGCN(TangentGraphModel):
 
     def squared_distance(self, z: Tensor, pairs: Tensor) -> Tensor:
         return self.manifold.sqdist(*ends_of(z, pairs))
+
+    def squared_distances(self, some: Tensor, z: Tensor) -> Tensor:
+        return self.manifold.csqdist(some, z)

@@ -1,0 +1,119 @@
+"""A run on a graph, on disk: everything that predictions need, movable to another machine.
+
+Files: ``config.json``; ``graph.safetensors`` and ``nodes.tsv`` (the graph); ``model.safetensors``;
+``checkpoint.safetensors`` and ``history.jsonl`` of the training; ``record.json`` and, with matplotlib, ``curves.png``.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from hybonet.data.graphs import GraphData
+from hybonet.models.graph_model import GraphModel
+from hybonet.reporting.charts import draw_curves
+from hybonet.tasks.graph_calibration import class_calibration, link_calibration
+from hybonet.tasks.graph_evaluation import held_out_pairs
+from hybonet.tasks.graph_files import read_graph, write_graph
+from hybonet.tasks.graph_learning import GraphLearningTask, GraphSettings
+from hybonet.tasks.run_folder import (
+    CONFIG,
+    CURVES,
+    load_best,
+    new_run,
+    read_config,
+    read_settings_as,
+    source_name,
+    write_json,
+    write_record,
+)
+from hybonet.training import FitResult, Reporter, Trainer
+from hybonet.training.processes import joined_processes
+
+#: What the axis of a picture, and a table, calls the figure that selects.
+MONITORS = {"auc_ap": "validation (ROC AUC + AP)/2", "f1": "validation F1"}
+
+
+def start_run(
+    folder: Path, settings: GraphSettings, graph: GraphData, *, overwrite: bool = False, **about: Any
+) -> None:
+    """Write what a training starts from into a new or empty folder, or over an earlier run: all of it or nothing.
+
+    Example:
+        >>> import tempfile
+        >>> from hybonet.data import load_network
+        >>> folder = Path(tempfile.mkdtemp()) / "run"
+        >>> start_run(folder, GraphSettings(), load_network("disease-small"))
+        >>> sorted(path.name for path in folder.iterdir())
+        ['config.json', 'graph.safetensors', 'nodes.tsv']
+    """
+    task = GraphLearningTask(settings, graph)  # refuses what cannot be trained before anything is written
+    task.build_model()
+    with new_run(folder, overwrite=overwrite) as staging:
+        kept = write_graph(staging, graph)
+        write_json(staging / CONFIG, {"task": task.name, **about, "settings": settings.model_dump(), "graph": kept})
+
+
+def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter: Reporter | None = None) -> FitResult:
+    """Train what the folder describes, and store the record of it, test metrics included."""
+    task = read_task(folder)
+    with joined_processes(task.settings.device) as processes:
+        result = Trainer(task, folder, resume_command=resume_command, reporter=reporter).fit(resume=resume)
+        if processes.is_main:
+            assert isinstance(result.model, GraphModel)
+            test = task.measure(result.model, "test")["test"]
+            fitted = calibration(task, result.model)
+            write_record(folder, task, result, valid=result.best, test=test, calibration=fitted)
+            if find_spec("matplotlib"):
+                title = f"Training on {source_name(task.graph.source)}"
+                label = MONITORS[task.monitor]
+                draw_curves(result.history, task.monitor, folder / CURVES, title=title, label=label)
+    return result
+
+
+@torch.no_grad()
+def calibration(task: GraphLearningTask, model: GraphModel) -> dict[str, float]:
+    """What turns the model's distances or scores into probabilities, by the validation data."""
+    z = task.points(model)
+    if task.links is not None:
+        pairs = held_out_pairs(task.links, "valid")
+        return link_calibration(*(model.squared_distance(z, part.to(z.device)) for part in pairs))
+    assert task.node_split is not None
+    assert task.graph.labels is not None
+    nodes = task.node_split.valid
+    return class_calibration(model.class_logits(z[nodes.to(z.device)]), task.graph.labels[nodes])
+
+
+def read_settings(folder: Path) -> GraphSettings:
+    """The settings of a run."""
+    config = _read_config(folder)
+    if "library_name" in config:
+        raise ValueError(
+            f"expected a run to go on with, but {str(folder)!r} holds a model saved for use, without the state of its "
+            "training; start a new run"
+        )
+    return read_settings_as(GraphSettings, config, folder)
+
+
+def read_task(folder: Path) -> GraphLearningTask:
+    """The task of a run or of a saved model, started or finished."""
+    config = _read_config(folder)
+    return GraphLearningTask(read_settings_as(GraphSettings, config, folder), read_graph(folder, config["graph"]))
+
+
+def read_model(folder: Path, task: GraphLearningTask) -> GraphModel:
+    """The best model of a run, or a saved model."""
+    return load_best(folder, task.build_model())
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    config = read_config(folder, GraphLearningTask.name)
+    if not isinstance(config.get("settings"), dict) or not isinstance(config.get("graph"), dict):
+        raise ValueError(
+            f"{folder / CONFIG}: expected the settings and the graph of a run, found something else; give a folder made "
+            "by hybonet train graph"
+        )
+    return config
