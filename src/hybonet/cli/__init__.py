@@ -3,7 +3,19 @@
 import sys
 
 from hybonet.__main__ import STOPPED
-from hybonet.cli import catalogue, demo, export, hierarchy, knowledge_graph, networks, pictures, report, tune
+from hybonet.cli import (
+    catalogue,
+    demo,
+    export,
+    graph,
+    graph_verbs,
+    hierarchy,
+    knowledge_graph,
+    networks,
+    pictures,
+    report,
+    tune,
+)
 from hybonet.cli.app import app
 
 __all__ = [
@@ -11,6 +23,8 @@ __all__ = [
     "catalogue",
     "demo",
     "export",
+    "graph",
+    "graph_verbs",
     "hierarchy",
     "knowledge_graph",
     "main",

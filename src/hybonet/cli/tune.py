@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hybonet.cli import hierarchy, knowledge_graph
+from hybonet.cli import graph, hierarchy, knowledge_graph
 from hybonet.cli.app import app, clean_errors
 from hybonet.cli.search import Kind, tune_in
 from hybonet.cli.training import RECIPE_HELP, Changes, Threads, use_threads
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from hybonet.training import Task
 
 tune_app = typer.Typer(
-    help="Search for good settings; `hybonet tune kg --help` and `hybonet tune hierarchy --help` say how.",
+    help="Search for good settings; `hybonet tune kg --help`, `hybonet tune graph --help` and `hybonet tune hierarchy "
+    "--help` say how.",
     no_args_is_help=True,
 )
 app.add_typer(tune_app, name="tune")
@@ -58,6 +59,15 @@ Twenty trials more: `hybonet tune kg --out runs/search --resume --trials 50`
 
 Train with the best settings and measure on the test triples:
 `hybonet train kg --data facts.tsv --recipe runs/search/best.json --out runs/search/best`
+"""
+_GRAPH_EXAMPLES = """
+**Examples**
+
+`hybonet tune graph --data cora --task nc --trials 30 --out runs/search` searches what the recipe declares.
+
+`hybonet tune graph --data edges.csv --range lr=0.001:0.1:log --set layers=2 --out runs/search` has ranges of its own.
+
+`hybonet tune graph --out runs/search --resume` goes on with a search that was stopped.
 """
 _HIERARCHY_EXAMPLES = """
 **Examples**
@@ -100,6 +110,39 @@ def tune_kg(
         tune_in(_KG, out, given | others, trials=trials, minutes=minutes, resume=resume)
 
 
+@tune_app.command("graph", epilog=_GRAPH_EXAMPLES)
+def tune_graph(
+    out: Out,
+    data: graph.Data = None,
+    task: graph.TaskOption = None,
+    recipe: Annotated[str | None, typer.Option(help=RECIPE_HELP, show_default="graph-lp or graph-nc")] = None,
+    trials: Trials = None,
+    minutes: Minutes = None,
+    range_: Ranges = None,
+    set_: Changes = None,
+    seed: Seed = None,
+    features: graph.Features = None,
+    labels: graph.Labels = None,
+    columns: graph.Columns = None,
+    header: graph.Header = None,
+    allow_unlabelled: graph.Unlabelled = False,
+    resume: Resume = False,
+    threads: Threads = None,
+) -> None:
+    """Search for the settings that do best on the validation links or nodes; the test part has no part in it.
+
+    The first trial is the recipe as it is. Trials that are worse than most at the same epoch are ended early, those
+    that diverge count as failed. Ctrl-C stops at the next batch, saves, and says how to go on.
+    """
+    with clean_errors():
+        use_threads(threads)
+        given = graph.about_data(data, features, labels, columns, header, allow_unlabelled)
+        if not resume:
+            recipe, set_ = graph.recipe_and_changes(task, recipe, set_ or [])
+        others = {"recipe": recipe, "set": set_ or None, "range": range_, "seed": seed}
+        tune_in(_GRAPH, out, given | others, trials=trials, minutes=minutes, resume=resume)
+
+
 @tune_app.command("hierarchy", epilog=_HIERARCHY_EXAMPLES)
 def tune_hierarchy(
     out: Out,
@@ -128,8 +171,15 @@ def _kg_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
     """Knowledge-graph tasks that do not know the test triples, not even to leave them out of rankings."""
     from hybonet.tasks.knowledge_graph import KnowledgeGraphTask
 
-    graph = knowledge_graph.load_data(dict(options)).without_test()
-    return lambda settings: KnowledgeGraphTask(settings, graph)
+    triples = knowledge_graph.load_data(dict(options)).without_test()
+    return lambda settings: KnowledgeGraphTask(settings, triples)
+
+
+def _graph_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
+    from hybonet.tasks.graph_learning import GraphLearningTask
+
+    network = graph.load_data(dict(options))
+    return lambda settings: GraphLearningTask(settings, network)
 
 
 def _hierarchy_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
@@ -147,4 +197,5 @@ _KG = Kind(
     "The search knows no test triples. hybonet train leaves them, too, out of the rankings, so its validation figures "
     "are higher.",
 )
+_GRAPH = Kind("graph", "graph-lp", _graph_tasks)
 _HIERARCHY = Kind("hierarchy", "hierarchy", _hierarchy_tasks)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import torch
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
@@ -76,7 +77,7 @@ class GraphNetwork(GraphModel):
                 # The layer's own linear map would be thrown away: a small one is made.
                 convolution = LorentzGraphConv(2, 2, cached=cached, manifold=self.manifold)
                 convolution.in_channels, convolution.out_channels = width, dim
-                convolution.lin = TangentLinear(width, dim, manifold=self.manifold, **shared)
+                convolution.lin = TangentLinear(width, dim, manifold=self.manifold, **shared)  # type: ignore[assignment]
                 self.layers.append(convolution)
                 continue
             shared |= {"scale": scale, "linear": {"time_gate": time_gate}, "manifold": self.manifold}
@@ -84,11 +85,23 @@ class GraphNetwork(GraphModel):
                 self.layers.append(LorentzGraphAttention(width, dim, heads=heads, **shared))
             else:
                 self.layers.append(LorentzGraphConv(width, dim, cached=cached, **shared))
+        self._widen(dim)
         self.head = LorentzDistanceHead(dim, num_classes, manifold=self.manifold) if num_classes else None
         self._lifted: Tensor | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_lifted": None}
+
+    @torch.no_grad()
+    def _widen(self, dim: int) -> None:
+        """Let the first maps start as large as the others, within ±1/√dim.
+
+        Features may have thousands of columns; weights within ±1/√columns would be smaller than a step of Adam, which
+        the normalised form, that sees only their direction, turns into jumps.
+        """
+        for name, weight in self.layers[0].named_parameters():
+            if name.endswith("weight") and weight.dim() == 2 and "out_proj" not in name:
+                weight.mul_((weight.shape[1] / dim) ** 0.5)
 
     def encode_features(self, x: Tensor, edges: Any) -> Tensor:
         points = self._points(x)

@@ -19,8 +19,8 @@ class EuclideanToLorentz(LorentzModule):
     geodesic radius. ``method="space"``: they are the space part, time is rebuilt; their length is then sinh of the
     radius.
 
-    Shapes: ``(..., n) -> (..., n + 1)``. A matrix in compressed rows (torch's CSR) stays one, for ``method="exp"`` and a
-    fixed curvature; there is no gradient to it.
+    Shapes: ``(..., n) -> (..., n + 1)``. A matrix in compressed rows (torch's CSR) stays one, for ``method="exp"`` and
+    a fixed curvature; there is no gradient to it.
 
     Example:
         >>> import torch

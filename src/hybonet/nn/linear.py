@@ -122,9 +122,9 @@ class LorentzLinear(LorentzModule):
             ``Lorentz(check=True)`` needs to know.
 
     Shapes: ``(..., in_features) -> (..., out_features)``, or ``(..., num_heads, out_features / num_heads)`` with
-    ``num_heads``. Points that do not change and are mostly zero may be a matrix in compressed rows (torch's CSR), if there
-    is no activation. A ``residual`` must broadcast against ``(..., out_features)``; only its space part is used, except by
-    ``time_gate="released"``.
+    ``num_heads``. Points that do not change and are mostly zero may be a matrix in compressed rows (torch's CSR), if
+    there is no activation. A ``residual`` must broadcast against ``(..., out_features)``; only its space part is used,
+    except by ``time_gate="released"``.
 
     Example:
         >>> import torch

@@ -54,7 +54,7 @@ def read_graph(folder: Path, about: dict[str, Any]) -> GraphData:
     missing = [name for name in ("edges", "self_loops") if name not in tensors]
     if missing:
         raise ValueError(f"{folder / GRAPH}: expected {missing[0]}, found none; restore it or train again")
-    plain = {name: tuple(value) if isinstance(value, list) else value for name, value in about.items()}
+    plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in about.items()}
     unknown = [name for name in _PLAIN if name not in plain]
     if unknown:
         raise ValueError(f"{folder / CONFIG}: expected {unknown[0]} of the graph, found none; restore the file")
@@ -72,8 +72,8 @@ def read_graph(folder: Path, about: dict[str, Any]) -> GraphData:
         if str(folder) in str(error):
             raise
         raise ValueError(
-            f"{folder}: {GRAPH}, {NODES} and {CONFIG} do not fit together ({str(error).split(';')[0]}); restore them or "
-            "train again"
+            f"{folder}: {GRAPH}, {NODES} and {CONFIG} do not fit together ({str(error).split(';')[0]}); restore them "
+            "or train again"
         ) from None
 
 
@@ -81,8 +81,8 @@ def _features(tensors: dict[str, Tensor]) -> Tensor | None:
     if "features.values" not in tensors:
         return tensors.get("features")
     rows, columns = tensors["features.shape"].tolist()
-    parts = (tensors[f"features.{name}"] for name in ("starts", "columns", "values"))
-    return sparse_rows(*parts, (rows, columns))
+    starts, places, values = (tensors[f"features.{name}"] for name in ("starts", "columns", "values"))
+    return sparse_rows(starts, places, values, (rows, columns))
 
 
 def _plain(value: Any) -> Any:

@@ -56,6 +56,8 @@ class GraphLearningTask:
 
     def __init__(self, settings: GraphSettings, graph: GraphData) -> None:
         self.settings, self.graph = settings, graph
+        #: The mean of ROC AUC and average precision for links, F1 for classes.
+        self.monitor = "auc_ap" if settings.task == "lp" else "f1"
         self.links: LinkSplit | None = None
         self.node_split: NodeSplit | None = None
         edges = graph.edges
@@ -78,11 +80,6 @@ class GraphLearningTask:
         self.x = self._inputs(edges).to(settings.device)
         self.edge_index = graph.edge_index(edges).to(settings.device)
         self.sampler = NeighbourSampler(edges, graph.num_nodes) if settings.batch_size is not None else None
-
-    @property
-    def monitor(self) -> str:
-        """The mean of ROC AUC and average precision for links, F1 for classes."""
-        return "auc_ap" if self.settings.task == "lp" else "f1"
 
     @property
     def inputs(self) -> str:
@@ -148,8 +145,10 @@ class GraphLearningTask:
             return Batch(self.x, self.edge_index, pairs, nodes, classes)
         asked, places = (nodes if pairs is None else pairs).unique(return_inverse=True)  # type: ignore[union-attr]
         part = self.sampler.sample(asked, self.settings.layers, self.settings.fan_out, generator)
-        local = (places, None) if pairs is not None else (None, places)
-        return Batch(self.x[part.nodes.to(self.x.device)], part.edge_index, *local, classes)
+        x = self.x[part.nodes.to(self.x.device)]
+        if pairs is not None:
+            return Batch(x, part.edge_index, pairs=places)
+        return Batch(x, part.edge_index, nodes=places, classes=classes)
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         s, batch = self.settings, batch.to(self.settings.device)
@@ -173,7 +172,7 @@ class GraphLearningTask:
     def measure(self, model: GraphModel, *splits: SplitName) -> dict[str, dict[str, float]]:
         """Measures on held-out parts, from one pass over the graph."""
         z = self.points(model)
-        measured = {}
+        measured: dict[str, dict[str, float]] = {}
         for name in splits:
             if self.links is not None:
                 scores = (model.link_logits(z, pairs.to(z.device)) for pairs in held_out_pairs(self.links, name))

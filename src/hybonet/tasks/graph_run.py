@@ -113,7 +113,7 @@ def _read_config(folder: Path) -> dict[str, Any]:
     config = read_config(folder, GraphLearningTask.name)
     if not isinstance(config.get("settings"), dict) or not isinstance(config.get("graph"), dict):
         raise ValueError(
-            f"{folder / CONFIG}: expected the settings and the graph of a run, found something else; give a folder made "
-            "by hybonet train graph"
+            f"{folder / CONFIG}: expected the settings and the graph of a run, found something else; give a folder "
+            "made by hybonet train graph"
         )
     return config

@@ -58,8 +58,8 @@ class GraphSettings(LoopSettings):
     )
     loss: Literal["cross_entropy", "margin"] = Field(
         "cross_entropy",
-        description="cross_entropy (the paper's text): of links, binary, or of classes; margin (its code): right scores "
-        "must exceed wrong ones by the margin",
+        description="cross_entropy (the paper's text): of links, binary, or of classes; margin (its code): right "
+        "scores must exceed wrong ones by the margin",
     )
     margin: float = Field(2.0, gt=0, description="loss=margin: how far scores must be apart")
     radius: float = Field(2.0, description="lp: squared distance at which a link is as likely as not")

@@ -1,0 +1,116 @@
+"""Labelled coordinates as TSV, CSV, Parquet or npz files."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hybonet.data.parquet_file import pyarrow_modules
+from hybonet.files import write_atomically
+from hybonet.geometry import Lorentz
+
+Chart = Literal["lorentz", "poincare", "klein", "tangent"]
+_ROWS = 1 << 14
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Rows of coordinates with what they are of; chart and K are None for Euclidean ones."""
+
+    labels: list[str]
+    names: list[str]
+    values: np.ndarray
+    chart: Chart | None
+    K: float | None
+
+    @property
+    def columns(self) -> list[str]:
+        """``x0`` (time), ``x1`` …; a chart other than the ambient one has no ``x0``."""
+        first = 0 if self.chart == "lorentz" else 1
+        return [f"x{number}" for number in range(first, first + self.values.shape[1])]
+
+
+@torch.no_grad()
+def in_chart(points: Tensor, chart: Chart, manifold: Lorentz) -> Tensor:
+    """Points in the coordinates of a chart; ``tangent`` is the logarithm at the origin.
+
+    Example:
+        >>> in_chart(Lorentz().origin(3)[None], "poincare", Lorentz())
+        tensor([[0., 0.]])
+    """
+    charts: dict[Chart, Callable[[Tensor], Tensor]] = {
+        "lorentz": lambda x: x,
+        "poincare": manifold.to_poincare,
+        "klein": manifold.to_klein,
+        "tangent": lambda x: manifold.logmap0(x)[:, 1:],
+    }
+    return charts[chart](points)
+
+
+def write_vectors(table: Vectors, path: Path) -> tuple[int, int]:
+    """Write label, name and coordinates in the format of the path's ending; a file that exists is refused.
+
+    Returns the number of rows and of coordinates.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "vectors.tsv"
+        >>> write_vectors(Vectors(["Q90"], ["Paris"], np.array([[0.5, 0.25]]), "poincare", -1.0), path)
+        (1, 2)
+        >>> path.read_text().splitlines()
+        ['label\\tname\\tx1\\tx2', 'Q90\\tParis\\t0.5\\t0.25']
+    """
+    writers = {".tsv": _write_text, ".csv": _write_text, ".parquet": _write_parquet, ".npz": _write_npz}
+    writer = writers.get(path.suffix.lower())
+    if writer is None:
+        raise ValueError(f"expected a file ending in {', '.join(writers)}, got {str(path)!r}; choose one of these")
+    if path.exists():
+        raise ValueError(f"expected a new file, but {str(path)!r} exists; remove it or choose another --output")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    writer(table, path)
+    return table.values.shape[0], table.values.shape[1]
+
+
+def _write_text(table: Vectors, path: Path) -> None:
+    digits = ".9g" if table.values.dtype == np.float32 else ".17g"  # enough to read the same numbers back
+
+    def rows() -> Iterator[list[str]]:
+        yield ["label", "name", *table.columns]
+        for start in range(0, len(table.labels), _ROWS):
+            for number, row in enumerate(table.values[start : start + _ROWS].tolist(), start):
+                yield [table.labels[number], table.names[number], *(format(value, digits) for value in row)]
+
+    def write(target: Path) -> None:
+        with open(target, "w", encoding="utf-8", newline="") as file:
+            separator = "\t" if path.suffix.lower() == ".tsv" else ","
+            csv.writer(file, delimiter=separator, lineterminator="\n").writerows(rows())
+
+    write_atomically(path, write)
+
+
+def _write_parquet(table: Vectors, path: Path) -> None:
+    arrow, parquet = pyarrow_modules(str(path))
+    columns = {"label": table.labels, "name": table.names}
+    columns |= dict(zip(table.columns, np.ascontiguousarray(table.values.T), strict=True))
+    about = {} if table.chart is None else {"chart": table.chart, "K": repr(table.K)}
+    content = arrow.table(columns).replace_schema_metadata(about)
+    write_atomically(path, lambda target: parquet.write_table(content, target))
+
+
+def _write_npz(table: Vectors, path: Path) -> None:
+    arrays = {"labels": np.array(table.labels), "names": np.array(table.names), "vectors": table.values}
+    if table.chart is not None:
+        arrays |= {"chart": np.array(table.chart), "K": np.array(table.K)}
+
+    def write(target: Path) -> None:
+        with open(target, "wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+
+    write_atomically(path, write)
