@@ -3,8 +3,10 @@
 import pytest
 import torch
 
+from hybonet.data import disease_tree
 from hybonet.data.triples import TripleData
 from hybonet.recipes import recipe, recipes
+from hybonet.tasks.graph_learning import GraphLearningTask
 from hybonet.tasks.hierarchy_embedding import HierarchySettings
 from hybonet.tasks.knowledge_graph import KnowledgeGraphTask
 from hybonet.training import Trainer, override
@@ -26,6 +28,14 @@ def test_recipe_trains_two_epochs(name, tmp_path):
     assert result.history[1]["loss"] < result.history[0]["loss"]
 
 
+@pytest.mark.parametrize("name", [each.name for each in recipes().values() if each.task == "graph"])
+def test_graph_recipe_trains_two_epochs(name, tmp_path):
+    settings = override(recipe(name).settings, ["epochs=2", "validate_every=1"])
+    result = Trainer(GraphLearningTask(settings, disease_tree(200)), tmp_path).fit()
+    assert len(result.history) == 2
+    assert all(parameter.isfinite().all() for parameter in result.model.parameters())
+
+
 def test_a_recipe_is_for_its_task():
     assert recipe("hierarchy", task="hierarchy").settings == HierarchySettings()
     with pytest.raises(ValueError, match="for train kg, but 'hierarchy' is one for train hierarchy; choose one of def"):
@@ -40,6 +50,9 @@ def test_the_papers_settings():
     assert (settings.epochs, settings.scale, settings.lr, settings.max_grad_norm) == (1000, 3.5, 0.005, 0.5)
     assert settings.optimizer == "riemannian"
     assert recipe("paper-fb15k237-500").published["mrr"] == 0.352
+    settings = recipe("paper-airport-nc").settings
+    assert (settings.lr, settings.weight_decay, settings.activation, settings.margin) == (0.02, 0.0001, "relu", 2.0)
+    assert recipe("paper-airport-nc").published["f1"] == 0.909
 
 
 def test_relations_are_dense_parameters_of_the_stated_size(tmp_path):
