@@ -4,8 +4,8 @@
     python scripts/reproduce.py umls nations 'ablation-*'
     python scripts/results_page.py
 
-An experiment is a training by `hybonet train kg` for each of its seeds. What has a record is not run again; what was
-interrupted goes on from its checkpoint.
+An experiment is a training by `hybonet train kg` or `hybonet train graph` for each of its seeds. What has a record is
+not run again; what was interrupted goes on from its checkpoint.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import graph_cells
+
 ROOT = Path(__file__).parent.parent
-RECORDS = ROOT / "docs/results/records/kg"
+RECORDS = ROOT / "docs/results/records"
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,12 @@ class Experiment:
     seeds: int = 1
     changes: tuple[str, ...] = ()
     about: str = ""
+    #: As in ``hybonet train TASK``.
+    task: str = "kg"
+
+    def record(self, name: str, seed: int) -> Path:
+        """Where the record of one training lies."""
+        return RECORDS / self.task / f"{name}-seed{seed}.json"
 
 
 #: The models HyboNet is compared with, and the learning rate of each; all else is the recipe's.
@@ -116,16 +124,33 @@ for _name, _changes in SHORT.items():
     )
 for _name, _changes in ABLATIONS.items():
     EXPERIMENTS[f"ablation-{_name}"] = Experiment("wordnet", changes=_changes, about="a minute or two")
+for _cell, (_data, _recipe) in graph_cells.CELLS.items():
+    for _name, _changes, _seeds in graph_cells.systems(_cell):
+        for _protocol in ("standard", "released"):
+            EXPERIMENTS[f"{_cell}-{_name}-{_protocol}"] = Experiment(
+                _data, _recipe, _seeds, (*_changes, f"protocol={_protocol}"), "seconds to a minute each", "graph"
+            )
 
 
 def train(name: str, seed: int, runs: Path, threads: int) -> None:
     """One training, or the rest of one."""
-    experiment, target = EXPERIMENTS[name], RECORDS / f"{name}-seed{seed}.json"
+    experiment = EXPERIMENTS[name]
+    target = experiment.record(name, seed)
     if target.exists():
         print(f"{target.name}: there already")
         return
     out = runs / f"{name}-seed{seed}"
-    command = [sys.executable, "-m", "hybonet.cli", "train", "kg", "--out", str(out), "--threads", str(threads)]
+    command = [
+        sys.executable,
+        "-m",
+        "hybonet.cli",
+        "train",
+        experiment.task,
+        "--out",
+        str(out),
+        "--threads",
+        str(threads),
+    ]
     if (out / "config.json").exists():
         command.append("--resume")
     else:
@@ -133,7 +158,7 @@ def train(name: str, seed: int, runs: Path, threads: int) -> None:
         for change in (*experiment.changes, f"seed={seed}"):
             command += ["--set", change]
     subprocess.run(command, check=True)
-    RECORDS.mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(out / "record.json", target)
     print(f"stored {target.relative_to(ROOT)}")
 
@@ -157,7 +182,7 @@ def main() -> None:
     for name in chosen:
         experiment = EXPERIMENTS[name]
         if arguments.list:
-            stored = len(list(RECORDS.glob(f"{name}-seed*.json")))
+            stored = len(list((RECORDS / experiment.task).glob(f"{name}-seed*.json")))
             progress = f"{stored}/{experiment.seeds} stored"
             print(f"{name}: {experiment.data}, {experiment.recipe}, {progress}; {experiment.about}")
             continue

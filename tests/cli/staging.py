@@ -45,11 +45,20 @@ class Outcome:
 
 
 def make_template(folder: Path) -> None:
-    """What every case starts from: a file of triples and a run trained on it."""
+    """What every case starts from: triples and a run trained on them, a network and a run of either task on it."""
     (folder / "triples.tsv").write_text(GOOD)
     quick = "--set dim=4 --set epochs=2 --set batch_size=40 --set validate_every=1 --threads 1"
     outcome = run(f"train kg --data triples.tsv --out run {quick}", folder)
     assert outcome.code == 0, outcome.output
+    from tests.cli.bad_graphs import EDGES, FEATURES, LABELS
+
+    for name, content in (("edges", EDGES), ("features", FEATURES), ("labels", LABELS)):
+        (folder / f"{name}.csv").write_text(content)
+    quick = "--set dim=4 --set epochs=1 --threads 1"
+    for task, out in (("lp", "net"), ("nc", "teams")):
+        files = "--data edges.csv --features features.csv --labels labels.csv"
+        outcome = run(f"train graph {files} --task {task} --out {out} {quick}", folder)
+        assert outcome.code == 0, outcome.output
 
 
 def show(case: BadInput, template: Path, folder: Path) -> Outcome:

@@ -199,9 +199,9 @@ def test_a_graph_without_features_learns_its_own(tmp_path):
 
 
 def test_what_cannot_be_trained_is_said():
-    with pytest.raises(ValueError, match="expected labels to split nodes by"):
+    with pytest.raises(ValueError, match="expected labels to learn classes from"):
         GraphLearningTask(GraphSettings(task="nc"), replace(TREE, labels=None, classes=()))
-    with pytest.raises(ValueError, match="expected features, got none"):
+    with pytest.raises(ValueError, match="expected features with inputs=features, got none"):
         GraphLearningTask(GraphSettings(inputs="features"), replace(TREE, features=None))
     with pytest.raises(ValueError, match="the graph is too small for the split"):
         GraphLearningTask(GraphSettings(), disease_tree(10))

@@ -199,7 +199,7 @@ def _match(
         shown = ", ".join(repr(name) for name in missing[:5]) + (", …" if len(missing) > 5 else "")
         raise ValueError(
             f"{source}: expected a label for every node of {features}, got none for {len(missing):,}: {shown}; add "
-            "them, or allow it with allow_unlabelled=True"
+            "them, or allow it with allow_unlabelled=True (--allow-unlabelled)"
         )
 
 

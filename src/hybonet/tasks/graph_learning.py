@@ -65,6 +65,11 @@ class GraphLearningTask:
             self.links = split_links(graph, protocol=settings.protocol, seed=settings.split_seed)
             edges, parts = self.links.train, (self.links.train, self.links.valid, self.links.test)
         else:
+            if graph.labels is None:
+                raise ValueError(
+                    f"{graph.source}: expected labels to learn classes from, got none; give a table of node and label "
+                    "(--labels FILE), or predict links (--task lp)"
+                )
             self.node_split = split_nodes(graph, protocol=settings.protocol, seed=settings.split_seed)
             parts = (self.node_split.train, self.node_split.valid, self.node_split.test)
         sizes = [len(part) for part in parts]
@@ -91,6 +96,11 @@ class GraphLearningTask:
             return torch.arange(self.graph.num_nodes)
         if self.inputs == "degrees":
             return degree_features(known, self.graph.num_nodes)
+        if self.graph.features is None:
+            raise ValueError(
+                f"{self.graph.source}: expected features with inputs=features, got none; give a table of node and "
+                "numbers (--features FILE), or use inputs=degrees or inputs=learned"
+            )
         purpose = "link_prediction" if self.settings.task == "lp" else "node_classification"
         features = self.graph.inputs(purpose, edges=known)  # type: ignore[arg-type]
         s = self.settings

@@ -12,7 +12,7 @@ from hybonet.training import LoopSettings
 #: Short names, as the command line takes them: link prediction and node classification.
 TaskName = Literal["lp", "nc"]
 Baseline = Literal["GCN", "GAT", "SAGE", "SGC", "HGCN", "HAT", "LGCN", "MLP"]
-ModelName = Literal["hybonet", "hybonet-attention", "hybonet-tangent"] | Baseline
+ModelName = Literal["hybonet", "hybonet-attention", "hybonet-tangent", Baseline]
 Inputs = Literal["features", "degrees", "learned"]
 
 _LORENTZ = ("hybonet", "hybonet-attention")

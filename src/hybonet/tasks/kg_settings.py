@@ -10,7 +10,7 @@ from hybonet.tasks.kg_losses import Loss
 from hybonet.training import LoopSettings
 
 Baseline = Literal["TransE", "DistMult", "ComplEx", "ConvE", "RotatE", "TuckER", "MuRE", "MuRP", "RotH", "AttH"]
-ModelName = Literal["hybonet", "hybonet-tangent"] | Baseline
+ModelName = Literal["hybonet", "hybonet-tangent", Baseline]
 
 
 class KnowledgeGraphSettings(LoopSettings):

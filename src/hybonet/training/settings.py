@@ -57,9 +57,13 @@ class Settings(BaseModel):
         if first["type"] == "value_error":  # of our own making
             return (f"setting {where}: " if where else "") + str(first["ctx"]["error"])
         model: Any = cls
-        for part in first["loc"][:-1]:
-            model = model.model_fields[part].annotation
-        field = model.model_fields.get(first["loc"][-1])
+        for place, part in enumerate(first["loc"]):
+            field = model.model_fields.get(part)
+            inner = None if field is None else field.annotation
+            if not (isinstance(inner, type) and issubclass(inner, Settings)):
+                where = ".".join(map(str, first["loc"][: place + 1]))  # what follows is which type was tried
+                break
+            model = inner
         meaning = f" ({field.description})" if field is not None and field.description else ""
         expected = first["msg"].replace("Input should be ", "expected ").split(", unable to parse")[0]
         return f"setting {where}: {expected}, got {first['input']!r}{meaning}"
