@@ -154,7 +154,8 @@ def _show(
         typer.echo(f"Picture: {picture}")
     words = ["hybonet", "train", task.name]
     for name, value in about_data.items():
-        words += [f"--{name}", value]
+        option = name.replace("_", "-")
+        words += [f"--{option}" if value else f"--no-{option}"] if isinstance(value, bool) else [f"--{option}", value]
     words += ["--recipe", str(out / BEST_SETTINGS), "--out", str(out / "best")]
     typer.echo(f"Train with the best settings:\n{shlex.join(words)}")
 

@@ -74,9 +74,7 @@ class GraphNetwork(GraphModel):
             width = self.num_features + 1 if number == 0 else dim
             shared: dict[str, Any] = {"activation": activation if number else None, "dropout": dropout}
             if layer == "tangent":
-                # The layer's own linear map would be thrown away: a small one is made.
-                convolution = LorentzGraphConv(2, 2, cached=cached, manifold=self.manifold)
-                convolution.in_channels, convolution.out_channels = width, dim
+                convolution = LorentzGraphConv(width, dim, cached=cached, manifold=self.manifold)
                 convolution.lin = TangentLinear(width, dim, manifold=self.manifold, **shared)  # type: ignore[assignment]
                 self.layers.append(convolution)
                 continue
@@ -85,7 +83,8 @@ class GraphNetwork(GraphModel):
                 self.layers.append(LorentzGraphAttention(width, dim, heads=heads, **shared))
             else:
                 self.layers.append(LorentzGraphConv(width, dim, cached=cached, **shared))
-        self._widen(dim)
+        if layer != "tangent":
+            self._widen(dim)
         self.head = LorentzDistanceHead(dim, num_classes, manifold=self.manifold) if num_classes else None
         self._lifted: Tensor | None = None
 
