@@ -96,3 +96,10 @@ def test_a_search_tries_settings(tmp_path):
     shown = hybonet("tune", "graph", "--task", "nc", "--out", tmp_path / "search", "--trials", "2", *QUICK)
     assert "--data" not in shown
     assert "Train with the best settings" in shown
+
+
+def test_found_settings_are_shown_as_the_command_takes_them(files, tmp_path):
+    tree = files / "tree"
+    given = ["--data", tree / "edges.csv", "--features", tree / "features.csv", "--labels", tree / "labels.csv"]
+    shown = hybonet("tune", "graph", *given, "--header", "--out", tmp_path / "search", "--trials", "1", *QUICK)
+    assert "--header --recipe" in shown
