@@ -33,6 +33,8 @@ class Experiment:
     seeds: int = 1
     changes: tuple[str, ...] = ()
     about: str = ""
+    #: Runs of other experiments to learn from, which must be there.
+    teachers: tuple[str, ...] = ()
     #: As in ``hybonet train TASK``.
     task: str = "kg"
 
@@ -101,6 +103,13 @@ EXPERIMENTS = {
     "umls-without-loop-bias": Experiment("UMLS", seeds=5, changes=("loop_bias=false",), about="two minutes in all"),
     "nations-without-loop-bias": Experiment("Nations", seeds=5, changes=("loop_bias=false",), about="a minute"),
     "wn18rr-32": Experiment("WN18RR", "wn18rr-32", seeds=3, about="a quarter of an hour each on one core"),
+    "wn18rr-32-taught": Experiment(
+        "WN18RR",
+        "wn18rr-32-taught",
+        seeds=3,
+        teachers=("wn18rr-32-seed0", "wn18rr-32-seed1"),
+        about="twenty minutes each on one core, after wn18rr-32",
+    ),
     "fb15k237-32": Experiment("FB15k-237", "fb15k237-32", seeds=3, about="twenty minutes each on one core"),
     "wordnet": Experiment("wordnet", seeds=3, about="the graph inside the package; five minutes in all"),
     "paper-wn18rr-32": Experiment("WN18RR", "paper-wn18rr-32", changes=("minutes=90",), about="an hour and a half"),
@@ -128,7 +137,7 @@ for _cell, (_data, _recipe) in graph_cells.CELLS.items():
     for _name, _changes, _seeds in graph_cells.systems(_cell):
         for _protocol in ("standard", "released"):
             EXPERIMENTS[f"{_cell}-{_name}-{_protocol}"] = Experiment(
-                _data, _recipe, _seeds, (*_changes, f"protocol={_protocol}"), "seconds to a minute each", "graph"
+                _data, _recipe, _seeds, (*_changes, f"protocol={_protocol}"), "seconds to a minute each", task="graph"
             )
 
 
@@ -157,6 +166,8 @@ def train(name: str, seed: int, runs: Path, threads: int) -> None:
         command += ["--data", experiment.data, "--recipe", experiment.recipe]
         for change in (*experiment.changes, f"seed={seed}"):
             command += ["--set", change]
+        for teacher in experiment.teachers:
+            command += ["--teacher", str(runs / teacher)]
     subprocess.run(command, check=True)
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(out / "record.json", target)
