@@ -61,6 +61,7 @@ def load_corpus(
     if known:
         return load_named_corpus(str(source), direction)
     notes: list[str] = []
+    files: dict[str, tuple[SourceFile, ...]]
     if two:
         files = {"train": (read_source(two[0]), read_source(two[1]))}
     else:

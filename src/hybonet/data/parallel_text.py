@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from hybonet.data.source_file import SourceFile, read_source
+from hybonet.data.source_file import SourceFile
 from hybonet.data.text_table import decode
 
 _SHOWN = 3  # lines named in a note
@@ -133,12 +132,6 @@ def read_table(file: SourceFile, notes: list[str]) -> Pairs:
             )
     filled = [row if len(row) == 2 else ["", ""] for row in rows]
     return _whole_pairs([row[0] for row in filled], [row[1] for row in filled], file.source, notes)
-
-
-def read_pairs(source: str | Path, target: str | Path, notes: list[str]) -> tuple[Pairs, dict[str, str]]:
-    """Pairs of two files on disk, and the files' checksums."""
-    files = read_source(source), read_source(target)
-    return read_aligned(*files, notes), {file.bare_name: file.sha256 for file in files}
 
 
 def note_shared(splits: Mapping[str, Pairs]) -> list[str]:
