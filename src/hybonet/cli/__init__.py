@@ -3,7 +3,19 @@
 import sys
 
 from hybonet.__main__ import STOPPED
-from hybonet.cli import catalogue, demo, export, hierarchy, knowledge_graph, networks, pictures, report, tune
+from hybonet.cli import (
+    catalogue,
+    demo,
+    export,
+    hierarchy,
+    knowledge_graph,
+    networks,
+    pictures,
+    report,
+    translate,
+    translation,
+    tune,
+)
 from hybonet.cli.app import app
 
 __all__ = [
@@ -17,6 +29,8 @@ __all__ = [
     "networks",
     "pictures",
     "report",
+    "translate",
+    "translation",
     "tune",
 ]
 
