@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from hybonet.cli import verbs
 from hybonet.cli.app import app, clean_errors
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ Drawn at random: `hybonet translate runs/toy sentences.txt --temperature 0.8 --t
 """
 
 
+@verbs.predict.of("translation", epilog=_EXAMPLES)
 @app.command(epilog=_EXAMPLES)
 def translate(
     run: Annotated[Path, typer.Argument(help="A run folder of hybonet train translation, or an exported model.")],
