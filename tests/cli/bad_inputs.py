@@ -9,6 +9,7 @@ import shutil
 
 import torch
 
+from tests.cli import translation_mistakes
 from tests.cli.staging import (
     GOOD,
     BadInput,
@@ -418,6 +419,7 @@ GROUPS = {
     "Searches and files of settings": SEARCHES,
     "Questions": NAMES,
     "Run folders": RUNS,
+    "Translation": translation_mistakes.MISTAKES,
 }
 
 #: Odd but possible: training goes on, and a note says what was seen.
@@ -446,4 +448,5 @@ NOTED = [
         ("39 of 40 entities have no name and are shown by their label",),
         write("names.tsv", "n1\tone\n"),
     ),
+    *translation_mistakes.NOTED,
 ]
