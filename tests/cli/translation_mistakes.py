@@ -94,7 +94,7 @@ MISTAKES = [
     BadInput(
         "merges for another tokenizer",
         f"{TRAIN} --codes codes",
-        ("tokenizer=subword-nmt with --codes, got tokenizer=unigram",),
+        ("tokenizer=subword-nmt with --codes, got tokenizer=bpe",),
         both(write("pairs.tsv", PAIRS), write("codes", "#version: 0.2\na b\n")),
     ),
     BadInput(
