@@ -4,8 +4,8 @@
     python scripts/reproduce.py umls nations 'ablation-*'
     python scripts/results_page.py
 
-An experiment is a training by `hybonet train kg` or `hybonet train graph` for each of its seeds. What has a record is
-not run again; what was interrupted goes on from its checkpoint.
+An experiment is a training by `hybonet train TASK` for each of its seeds. What has a record is not run again; what was
+interrupted goes on from its checkpoint.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import graph_cells
+import translation_cells
 
 ROOT = Path(__file__).parent.parent
 RECORDS = ROOT / "docs/results/records"
@@ -35,8 +36,9 @@ class Experiment:
     about: str = ""
     #: Runs of other experiments to learn from, which must be there.
     teachers: tuple[str, ...] = ()
-    #: As in ``hybonet train TASK``.
+    #: As in ``hybonet train TASK``, and its options beside data and settings.
     task: str = "kg"
+    options: tuple[str, ...] = ()
 
     def record(self, name: str, seed: int) -> Path:
         """Where the record of one training lies."""
@@ -139,6 +141,8 @@ for _cell, (_data, _recipe) in graph_cells.CELLS.items():
             EXPERIMENTS[f"{_cell}-{_name}-{_protocol}"] = Experiment(
                 _data, _recipe, _seeds, (*_changes, f"protocol={_protocol}"), "seconds to a minute each", task="graph"
             )
+for _name, _data, _recipe, _seeds, _changes, _options, _about in translation_cells.trainings():
+    EXPERIMENTS[_name] = Experiment(_data, _recipe, _seeds, _changes, _about, task="translation", options=_options)
 
 
 def train(name: str, seed: int, runs: Path, threads: int) -> None:
@@ -149,21 +153,12 @@ def train(name: str, seed: int, runs: Path, threads: int) -> None:
         print(f"{target.name}: there already")
         return
     out = runs / f"{name}-seed{seed}"
-    command = [
-        sys.executable,
-        "-m",
-        "hybonet.cli",
-        "train",
-        experiment.task,
-        "--out",
-        str(out),
-        "--threads",
-        str(threads),
-    ]
+    command = [sys.executable, "-m", "hybonet.cli", "train", experiment.task, "--out", str(out)]
+    command += ["--threads", str(threads)]
     if (out / "config.json").exists():
         command.append("--resume")
     else:
-        command += ["--data", experiment.data, "--recipe", experiment.recipe]
+        command += ["--data", experiment.data, "--recipe", experiment.recipe, *experiment.options]
         for change in (*experiment.changes, f"seed={seed}"):
             command += ["--set", change]
         for teacher in experiment.teachers:

@@ -10,6 +10,7 @@ import shutil
 import torch
 
 from tests.cli.bad_graphs import GRAPHS
+from tests.cli import translation_mistakes
 from tests.cli.staging import (
     GOOD,
     BadInput,
@@ -436,6 +437,7 @@ GROUPS = {
     "Questions": NAMES,
     "Run folders": RUNS,
     "Graphs": GRAPHS,
+    "Translation": translation_mistakes.MISTAKES,
 }
 
 #: Odd but possible: training goes on, and a note says what was seen.
@@ -464,4 +466,5 @@ NOTED = [
         ("39 of 40 entities have no name and are shown by their label",),
         write("names.tsv", "n1\tone\n"),
     ),
+    *translation_mistakes.NOTED,
 ]

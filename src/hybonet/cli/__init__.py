@@ -14,6 +14,8 @@ from hybonet.cli import (
     networks,
     pictures,
     report,
+    translate,
+    translation,
     tune,
 )
 from hybonet.cli.app import app
@@ -31,6 +33,8 @@ __all__ = [
     "networks",
     "pictures",
     "report",
+    "translate",
+    "translation",
     "tune",
 ]
 

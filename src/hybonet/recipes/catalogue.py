@@ -11,10 +11,16 @@ from hybonet.recipes.graph import RECIPES as GRAPH
 from hybonet.recipes.hierarchy import RECIPES as HIERARCHY
 from hybonet.recipes.knowledge_graph import RECIPES as KNOWLEDGE_GRAPH
 from hybonet.recipes.settings_file import read_settings_file
+from hybonet.recipes.translation import RECIPES as TRANSLATION
 from hybonet.training import near_match
 from hybonet.tuning import Range, check_ranges
 
-_BY_TASK: dict[str, dict[str, dict[str, Any]]] = {"kg": KNOWLEDGE_GRAPH, "hierarchy": HIERARCHY, "graph": GRAPH}
+_BY_TASK: dict[str, dict[str, dict[str, Any]]] = {
+    "kg": KNOWLEDGE_GRAPH,
+    "hierarchy": HIERARCHY,
+    "graph": GRAPH,
+    "translation": TRANSLATION,
+}
 
 
 @dataclass(frozen=True)
