@@ -37,7 +37,7 @@ def parse_conllu(source: SourceFile) -> list[DependencyTree]:
     Example:
         >>> parse_conllu(SourceFile("mine.conllu", "mine.conllu", b"1\tdogs\tdog\tNOUN\t_\t_\t2\n"))
         Traceback (most recent call last):
-        ValueError: mine.conllu, line 1: expected 10 columns separated by tabs, got 7; a CoNLL-U file has ten columns ...
+        ValueError: mine.conllu, line 1: expected 10 columns separated by tabs, got 7; ...
     """
     try:
         text = source.content.decode("utf-8-sig")
@@ -92,7 +92,9 @@ def _tree(source: str, block: list[tuple[int, str]]) -> DependencyTree:
     for number, line in block:
         cells = line.split("\t")
         if len(cells) != len(COLUMNS):
-            raise ValueError(f"{source}, line {number}: expected 10 columns separated by tabs, got {len(cells)}; {_HINT}")
+            raise ValueError(
+                f"{source}, line {number}: expected 10 columns separated by tabs, got {len(cells)}; {_HINT}"
+            )
         name, word, tag, head, relation, misc = (cells[place] for place in (0, 1, 3, 6, 7, 9))
         space = "SpaceAfter=No" not in misc.split("|")
         if _EMPTY.fullmatch(name):

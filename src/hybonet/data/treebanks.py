@@ -110,9 +110,7 @@ def load_treebank(source: str | Path) -> Treebank:
     if not path.is_file():
         near = difflib.get_close_matches(str(source).casefold(), names, n=1)
         hint = f"did you mean {names[near[0]]!r}?" if near else f"check the path; names are {', '.join(names.values())}"
-        raise ValueError(
-            f"expected a treebank, got {str(source)!r}, which is neither a path nor a name; {hint}"
-        )
+        raise ValueError(f"expected a treebank, got {str(source)!r}, which is neither a path nor a name; {hint}")
     return _split(str(source), read_source(path))
 
 
