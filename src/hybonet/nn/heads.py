@@ -95,12 +95,32 @@ class LorentzDistanceHead(LorentzModule):
 
     def forward(self, x: Tensor) -> Tensor:
         self.manifold.validate(x, self.in_features)
-        K = self.manifold.K
+        offset = -2.0 / self.manifold.K if self.bias is None else self.bias - 2.0 / self.manifold.K
+        return x @ self._mirrored().T + offset
+
+    def _mirrored(self) -> Tensor:
+        """What gives 2 <x, c_i> in a product with x, ``(num_classes, in_features)``."""
         # A learned curvature moves the sheet under the stored rows: time follows it.
         points = self.manifold.projx(self.weight) if self.manifold.learnable else self.weight
-        flipped = torch.cat((-points[:, :1], points[:, 1:]), dim=-1)
-        offset = -2.0 / K if self.bias is None else self.bias - 2.0 / K
-        return 2.0 * (x @ flipped.T) + offset
+        return torch.cat((-2.0 * points[:, :1], 2.0 * points[:, 1:]), dim=-1)
+
+    def inner_form(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Two matrices whose products are the logits plus 2/K, for losses that never hold them all.
+
+        Shapes: ``(N, in_features) -> (N, k), (num_classes, k)``; the bias rides along as a coordinate.
+
+        Example:
+            >>> import torch
+            >>> head = LorentzDistanceHead(8, 3)
+            >>> x = head.manifold.random_normal(5, 8)
+            >>> question, classes = head.inner_form(x)
+            >>> torch.allclose(question @ classes.T, head(x) - 2.0, atol=1e-5)
+            True
+        """
+        self.manifold.validate(x, self.in_features)
+        if self.bias is None:
+            return x, self._mirrored()
+        return torch.cat((x, x.new_ones(len(x), 1)), dim=-1), torch.cat((self._mirrored(), self.bias[:, None]), dim=-1)
 
     def extra_repr(self) -> str:
         return f"{self.in_features}, {self.num_classes}, bias={self.bias is not None}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 
@@ -9,7 +10,8 @@ class KVCache:
     """Keys and values of the positions decoded so far, for one attention layer.
 
     Room is taken in blocks, so that decoding one position costs one write and no copy of the past. The writes are in
-    place: decode under ``torch.no_grad()``.
+    place: decode under ``torch.no_grad()``. Positions lie outermost in memory: :meth:`reorder` copies what is filled
+    and not the room beyond.
 
     Example:
         >>> import torch
@@ -34,30 +36,70 @@ class KVCache:
         self._keys = self._store(self._keys, key, end)
         self._values = self._store(self._values, value, end)
         self.length = end
-        return self._keys[..., :end, :], self._values[..., :end, :]
+        return _outside_in(self._keys[:end]), _outside_in(self._values[:end])
 
     def stored(self) -> tuple[Tensor, Tensor] | None:
         """Keys and values so far, or None before the first."""
         if self._keys is None or self._values is None:
             return None
-        return self._keys[..., : self.length, :], self._values[..., : self.length, :]
+        return _outside_in(self._keys[: self.length]), _outside_in(self._values[: self.length])
 
     def _store(self, buffer: Tensor | None, new: Tensor, end: int) -> Tensor:
-        if buffer is not None and buffer.shape[0] != new.shape[0]:
+        new = new.movedim(-2, 0)
+        if buffer is not None and buffer.shape[1] != new.shape[1]:
             raise ValueError(
-                f"expected a batch of {buffer.shape[0]} as at the first step, got {new.shape[0]}; "
+                f"expected a batch of {buffer.shape[1]} as at the first step, got {new.shape[1]}; "
                 "use KVCache.reorder to keep a subset of the rows"
             )
-        if buffer is None or end > buffer.shape[-2]:
-            room = max(self.block, 2 * end)
-            larger = new.new_empty(*new.shape[:-2], room, new.shape[-1])
+        if buffer is None or end > len(buffer):
+            larger = new.new_empty(max(self.block, 2 * end), *new.shape[1:])
             if buffer is not None:
-                larger[..., : self.length, :] = buffer[..., : self.length, :]
+                larger[: self.length] = buffer[: self.length]
             buffer = larger
-        buffer[..., self.length : end, :] = new
+        buffer[self.length : end] = new
         return buffer
 
+    @torch.no_grad()
     def reorder(self, rows: Tensor) -> None:
-        """Keep these batch rows, in this order: what beam search does after each step."""
+        """Keep these batch rows, in this order: what beam search does after each step. No gradient flows through."""
         if self._keys is not None and self._values is not None:
-            self._keys, self._values = self._keys[rows], self._values[rows]
+            self._keys, self._values = self._chosen(self._keys, rows), self._chosen(self._values, rows)
+
+    def _chosen(self, buffer: Tensor, rows: Tensor) -> Tensor:
+        other = buffer.new_empty(len(buffer), len(rows), *buffer.shape[2:])
+        torch.index_select(buffer[: self.length], 1, rows, out=other[: self.length])
+        return other
+
+
+def _outside_in(buffer: Tensor) -> Tensor:
+    """From ``(length, batch, heads, d)`` to ``(batch, heads, length, d)``, a view."""
+    return buffer.movedim(0, -2)
+
+
+def fold_copies(query: Tensor, rows: int) -> Tensor:
+    """Queries of neighbours that share keys, as more queries of one row: ``(rows·c, h, L, d) -> (rows, h, c·L, d)``.
+
+    Example:
+        >>> import torch
+        >>> fold_copies(torch.zeros(6, 4, 1, 8), 2).shape
+        torch.Size([2, 4, 3, 8])
+    """
+    if len(query) == rows:
+        return query
+    if len(query) % rows:
+        raise ValueError(f"expected a multiple of the memory's {rows} rows, got {len(query)} queries")
+    return query.unflatten(0, (rows, -1)).transpose(1, 2).flatten(2, 3)
+
+
+def unfold_copies(context: Tensor, queries: int) -> Tensor:
+    """Back from :func:`fold_copies`: ``(rows, h, c·L, d) -> (queries, h, L, d)``.
+
+    Example:
+        >>> import torch
+        >>> x = torch.randn(6, 4, 2, 8)
+        >>> torch.equal(unfold_copies(fold_copies(x, 2), 6), x)
+        True
+    """
+    if len(context) == queries:
+        return context
+    return context.unflatten(2, (queries // len(context), -1)).transpose(1, 2).flatten(0, 1)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
 from hybonet.nn.attention import attention_weights, causal_mask, combine_masks, lorentz_attention
-from hybonet.nn.kv_cache import KVCache
+from hybonet.nn.kv_cache import KVCache, fold_copies, unfold_copies
 from hybonet.nn.linear import LorentzLinear, gated_lift, head_features, linear_options
 from hybonet.nn.module import LorentzModule
 
@@ -105,7 +105,8 @@ class LorentzMultiheadAttention(LorentzModule):
         As in ``nn.MultiheadAttention``, True in ``key_padding_mask`` (N, S) and in a boolean ``attn_mask`` (L, S) or
         (N·heads, L, S) means *ignore*, and float masks are added to the logits. ``is_causal`` needs no mask beside it.
         With a ``cache`` the given positions continue those of earlier calls, which they may all see; with ``static_kv``
-        beside it, key and value are those of the first call (cross-attention to a memory that does not grow).
+        beside it, key and value are those of the first call (cross-attention to a memory that does not grow), and
+        queries may be a multiple of the memory's rows: equally many neighbouring ones share a row.
         """
         key = query if key is None else key
         value = key if value is None else value
@@ -119,6 +120,7 @@ class LorentzMultiheadAttention(LorentzModule):
         if static_kv and cache is not None:
             q = self.q_proj(query).transpose(-2, -3)
             k, v = cache.stored() or cache.append(*(p(x).transpose(-2, -3) for p, x in self._sources(key, value)))
+            q = fold_copies(q, len(k))
         else:
             q, k, v = self._project(query, key, value)
         past = 0
@@ -140,6 +142,8 @@ class LorentzMultiheadAttention(LorentzModule):
             is_causal=is_causal,
             scale=scale,
         )
+        if static_kv and cache is not None:
+            context = unfold_copies(context, len(query))
         out = self.out_proj(context.transpose(-2, -3).flatten(-2), residual)
         weights = None
         if need_weights:

@@ -69,10 +69,7 @@ class LorentzPositionalEncoding(LorentzModule):
         if self.kind == "learned":
             nn.init.normal_(self.position, std=0.02)
         else:
-            step = torch.arange(self.max_len, dtype=torch.float64)[:, None]
-            pair = torch.arange(self.d_model, dtype=torch.float64)
-            angle = step * torch.exp((pair - pair % 2) * (-math.log(10000.0) / self.d_model))
-            self.position.copy_(torch.where(pair % 2 == 0, angle.sin(), angle.cos()))
+            self.position.copy_(sinusoids(self.max_len, self.d_model))
 
     def forward(self, x: Tensor, offset: int = 0) -> Tensor:
         length = x.shape[-2]
@@ -85,3 +82,16 @@ class LorentzPositionalEncoding(LorentzModule):
 
     def extra_repr(self) -> str:
         return f"{self.d_model}, max_len={self.max_len}, kind={self.kind}"
+
+
+def sinusoids(length: int, features: int) -> Tensor:
+    """Sines and cosines of positions at wave lengths from 2π to 20,000π, ``(length, features)`` in float64.
+
+    Example:
+        >>> sinusoids(2, 2)[0]
+        tensor([0., 1.], dtype=torch.float64)
+    """
+    step = torch.arange(length, dtype=torch.float64)[:, None]
+    pair = torch.arange(features, dtype=torch.float64)
+    angle = step * torch.exp((pair - pair % 2) * (-math.log(10000.0) / features))
+    return torch.where(pair % 2 == 0, angle.sin(), angle.cos())

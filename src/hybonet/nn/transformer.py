@@ -24,7 +24,8 @@ class LorentzTransformerEncoderLayer(LorentzModule):
 
     Args:
         d_model, nhead, dim_feedforward: coordinates, heads, coordinates inside the feed-forward block.
-        dropout: on attention weights and on the feed-forward activations.
+        dropout: on attention weights and on the feed-forward activations; ``attention={"dropout": …}`` sets the former
+            apart.
         activation: of the feed-forward block.
         attention: further options for :class:`LorentzMultiheadAttention`, e.g. ``{"learnable_scale": True}``.
         linear: further options for every :class:`LorentzLinear`, e.g. ``{"time_gate": "released"}``.
@@ -56,8 +57,8 @@ class LorentzTransformerEncoderLayer(LorentzModule):
     ) -> None:
         super().__init__(manifold)
         options: dict[str, Any] = {"manifold": self.manifold, "linear": linear, "device": device, "dtype": dtype}
-        attend = {"batch_first": batch_first, **options, **(attention or {})}
-        self.self_attn = LorentzMultiheadAttention(d_model, nhead, dropout, bias, **attend)
+        attend = {"dropout": dropout, "bias": bias, "batch_first": batch_first, **options, **(attention or {})}
+        self.self_attn = LorentzMultiheadAttention(d_model, nhead, **attend)
         self.feed_forward = LorentzFeedForward(d_model, dim_feedforward, dropout, activation, bias, **options)
 
     def reset_parameters(self) -> None:
@@ -114,9 +115,9 @@ class LorentzTransformerDecoderLayer(LorentzModule):
     ) -> None:
         super().__init__(manifold)
         options: dict[str, Any] = {"manifold": self.manifold, "linear": linear, "device": device, "dtype": dtype}
-        attend = {"batch_first": batch_first, **options, **(attention or {})}
-        self.self_attn = LorentzMultiheadAttention(d_model, nhead, dropout, bias, **attend)
-        self.cross_attn = LorentzMultiheadAttention(d_model, nhead, dropout, bias, **attend)
+        attend = {"dropout": dropout, "bias": bias, "batch_first": batch_first, **options, **(attention or {})}
+        self.self_attn = LorentzMultiheadAttention(d_model, nhead, **attend)
+        self.cross_attn = LorentzMultiheadAttention(d_model, nhead, **attend)
         self.feed_forward = LorentzFeedForward(d_model, dim_feedforward, dropout, activation, bias, **options)
 
     def reset_parameters(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import sys
 import time
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
@@ -16,6 +17,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from hybonet.optim import clip_grad_norm_
+from hybonet.training.averaging import Snapshots, averaged_weights
 from hybonet.training.checkpoint import load_checkpoint, load_model, save_checkpoint, save_model
 from hybonet.training.interruption import Interrupted, stop_requests
 from hybonet.training.processes import joined_processes
@@ -111,6 +113,8 @@ class Trainer:
         started = time.monotonic()
         before = position.seconds
         rank, world = self.processes.rank, self.processes.world
+        if self._all_steps_done():  # saved after the last step, and killed before the epoch was closed
+            return
         for batch in self.task.batches(position.epoch, position.batch, rank, world):
             last_of_update = (position.batch + 1) % self.settings.accumulate == 0 or position.batch + 1 == per_epoch
             loss = self._forward_backward(batch, last_of_update)
@@ -121,6 +125,8 @@ class Trainer:
                 position.seconds = before + time.monotonic() - started
                 self._save_if_due()
             self.reporter.advance(position.epoch, position.loss_sum / position.batch)
+            if last_of_update and self._all_steps_done():
+                return
 
     def _forward_backward(self, batch: Any, last_of_update: bool) -> float:
         """Gradients of one batch; they are exchanged between processes only with the last of an update."""
@@ -138,7 +144,7 @@ class Trainer:
     def _update(self) -> None:
         position = self.position
         per_epoch = -(-self.task.batches_per_epoch() // self.settings.accumulate)
-        total = per_epoch * self.settings.epochs
+        total = min(per_epoch * self.settings.epochs, self.settings.steps or sys.maxsize)
         factor = learning_rate_factor(self.settings.schedule, position.update, per_epoch, total)
         for group, base in zip(self.optimizer.param_groups, self.base_rates, strict=True):
             group["lr"] = base * factor
@@ -175,11 +181,14 @@ class Trainer:
             "lr": self.optimizer.param_groups[0]["lr"],
             "seconds": round(position.seconds, 3),
         }
-        final = position.epoch + 1 == settings.epochs or self.processes.agree(self._out_of_time())
+        out_of_time = self.processes.agree(self._out_of_time())
+        final = position.epoch + 1 == settings.epochs or self._all_steps_done() or out_of_time
         if final or (position.epoch + 1) % settings.validate_every == 0:
             metrics = self._validate()
             row |= metrics
             self._select(metrics[self.task.monitor])
+            if settings.average > 1:
+                row |= self._average(metrics[self.task.monitor], final or self._out_of_patience())
         position.epoch, position.batch, position.loss_sum = position.epoch + 1, 0, 0.0
         position.finished = self.processes.agree(self._at_the_end())
         if self.processes.is_main:
@@ -191,9 +200,14 @@ class Trainer:
 
     def _at_the_end(self) -> bool:
         """Whether, after a whole number of epochs, no more are to follow."""
-        patience = self.settings.patience
-        out_of_patience = patience is not None and self.position.stale >= patience
-        return self.position.epoch >= self.settings.epochs or out_of_patience or self._out_of_time()
+        all_done = self.position.epoch >= self.settings.epochs or self._all_steps_done()
+        return all_done or self._out_of_patience() or self._out_of_time()
+
+    def _all_steps_done(self) -> bool:
+        return self.settings.steps is not None and self.position.update >= self.settings.steps
+
+    def _out_of_patience(self) -> bool:
+        return self.settings.patience is not None and self.position.stale >= self.settings.patience
 
     def _out_of_time(self) -> bool:
         return self.settings.minutes is not None and self.position.seconds >= 60 * self.settings.minutes
@@ -220,6 +234,26 @@ class Trainer:
                 save_model(self.folder / BEST, self.model, epoch=position.epoch + 1, **{self.task.monitor: value})
         else:
             position.stale += 1
+
+    def _average(self, value: float, final: bool) -> dict[str, Any]:
+        """Keep this epoch's weights for the average; at the end, see whether it is better than any single epoch."""
+        settings, epoch = self.settings, self.position.epoch + 1
+        kept = Snapshots(self.folder, settings.average, settings.average_of, self.task.higher_is_better)
+        if self.processes.is_main:
+            kept.add(self.model, epoch, value)
+        if not final:
+            return {}
+        self.processes.wait_for_all()
+        epochs = kept.epochs()
+        with averaged_weights(self.model, kept.paths()):
+            metrics = self._validate()
+            average = metrics[self.task.monitor]
+            best = self.position.best
+            assert best is not None
+            if (average > best) if self.task.higher_is_better else (average < best):
+                self._select(average)
+                return {**metrics, "averaged_epochs": epochs}
+        return {f"averaged_{self.task.monitor}": average}
 
     # -- saving ---------------------------------------------------------------------------------------------------
 
@@ -255,7 +289,8 @@ class Trainer:
             path.write_text("".join(lines), encoding="utf-8")
 
     def _total_batches(self) -> int:
-        return self.settings.epochs * self.task.batches_per_epoch()
+        steps = (self.settings.steps or sys.maxsize) * self.settings.accumulate
+        return min(self.settings.epochs * self.task.batches_per_epoch(), steps)
 
     def _batches_done(self) -> int:
         return self.position.epoch * self.task.batches_per_epoch() + self.position.batch
@@ -272,7 +307,7 @@ class Trainer:
             best_epoch=self.position.best_epoch,
             epochs=self.position.epoch,
             seconds=self.position.seconds,
-            stopped_early=self.position.epoch < self.settings.epochs,
+            stopped_early=self.position.epoch < self.settings.epochs and not self._all_steps_done(),
             history=history,
         )
 

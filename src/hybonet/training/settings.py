@@ -178,6 +178,9 @@ class LoopSettings(Settings):
     """
 
     epochs: int = Field(100, ge=1, description="passes over the training data")
+    steps: int | None = Field(
+        None, ge=1, description="stop after so many updates, in the middle of an epoch too; none: the epochs decide"
+    )
     minutes: float | None = Field(
         None,
         gt=0,
@@ -195,6 +198,13 @@ class LoopSettings(Settings):
     patience: int | None = Field(
         None, ge=1, description="stop after so many validations without a better one; none: train all epochs"
     )
+    average: int = Field(
+        1,
+        ge=1,
+        description="at the end, average the weights of so many validated epochs, and keep the average if validation "
+        "finds it better; 1: no averaging",
+    )
+    average_of: Literal["last", "best"] = Field("best", description="average: of the last or of the best epochs")
     checkpoint_seconds: float = Field(60.0, ge=0, description="save at least so often (and after every epoch)")
     schedule: ScheduleSettings = ScheduleSettings()
     device: str = Field("cpu", description="where to compute: cpu, cuda, cuda:1, mps")

@@ -1,0 +1,78 @@
+"""How close translations are to their references: sacreBLEU and chrF with their signatures, and the paper's BLEU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def translation_scores(
+    hypotheses: Sequence[str], references: Sequence[str], *, language: str, tokenized: bool = False
+) -> dict[str, Any]:
+    """Scores of a corpus, one reference a sentence.
+
+    ``bleu`` and ``chrf`` are sacreBLEU's on plain text and come with the signatures that say how they were made.
+    ``tokenized_bleu`` is the convention of the paper: BLEU of lowercased text as Moses tokenises it. It is higher or
+    lower than ``bleu`` by a point or two and must not be compared with it.
+
+    Args:
+        hypotheses, references: sentences in the same order.
+        language: of the translations, for Moses; where it does not know it, English rules apply.
+        tokenized: whether the text is Moses-tokenised already: it is then put together for ``bleu`` and ``chrf``, and
+            taken as it is for ``tokenized_bleu``.
+
+    Example:
+        >>> scores = translation_scores(["Das ist ein Hund."], ["Das ist ein Hund."], language="de")
+        >>> round(scores["bleu"]), scores["signatures"]["bleu"].split("|")[0]
+        (100, 'nrefs:1')
+    """
+    if len(hypotheses) != len(references) or not references:
+        raise ValueError(
+            f"expected a translation for each of one or more references, got {len(hypotheses)} for {len(references)}"
+        )
+    sacrebleu = _required("sacrebleu")
+    plain = [_detokenised(side, language) if tokenized else list(side) for side in (hypotheses, references)]
+    cut = [list(side) if tokenized else _tokenised(side, language) for side in (hypotheses, references)]
+    bleu = sacrebleu.BLEU()
+    chrf = sacrebleu.CHRF()
+    # force: the warning about tokenised text is for those who do not know.
+    convention = sacrebleu.BLEU(lowercase=True, tokenize="none", force=True)
+    scores: dict[str, Any] = {
+        "bleu": bleu.corpus_score(plain[0], [plain[1]]).score,
+        "chrf": chrf.corpus_score(plain[0], [plain[1]]).score,
+        "tokenized_bleu": convention.corpus_score(cut[0], [cut[1]]).score,
+    }
+    moses = "given" if tokenized else f"moses-{_moses_language(language)}"
+    scores["signatures"] = {
+        "bleu": str(bleu.get_signature()),
+        "chrf": str(chrf.get_signature()),
+        "tokenized_bleu": f"{convention.get_signature()}|text:{moses}",
+    }
+    return scores
+
+
+def _tokenised(sentences: Sequence[str], language: str) -> list[str]:
+    tokenizer = _required("sacremoses").MosesTokenizer(lang=_moses_language(language))
+    return [tokenizer.tokenize(sentence, return_str=True, escape=False) for sentence in sentences]
+
+
+def _detokenised(sentences: Sequence[str], language: str) -> list[str]:
+    detokenizer = _required("sacremoses").MosesDetokenizer(lang=_moses_language(language))
+    return [detokenizer.detokenize(sentence.split()) for sentence in sentences]
+
+
+def _moses_language(language: str) -> str:
+    """The language if Moses has rules for it, else English."""
+    known = _required("sacremoses").corpus.NonbreakingPrefixes().available_langs.values()
+    return language if language in known else "en"
+
+
+def _required(name: str) -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError:
+        raise ValueError(
+            f"expected {name} to score translations, but it is not installed; run pip install hybonet[translation]"
+        ) from None

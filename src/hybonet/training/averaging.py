@@ -1,0 +1,104 @@
+"""The mean of a model's weights after several epochs, which is often better than each of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import torch
+from safetensors import safe_open
+from torch import Tensor, nn
+
+from hybonet.optim.parameters import manifold_of
+from hybonet.optim.row_updates import restore_time
+from hybonet.training.checkpoint import load_model, read_tensors, save_model
+
+
+class Snapshots:
+    """Weights of the last or best epochs as files ``epoch-N.safetensors`` of a run.
+
+    Args:
+        folder: the run.
+        count: how many are kept.
+        of: which.
+        higher_is_better: whether best means highest.
+    """
+
+    def __init__(self, folder: Path, count: int, of: Literal["last", "best"], higher_is_better: bool) -> None:
+        self.folder, self.count, self.of, self.sign = folder, count, of, 1.0 if higher_is_better else -1.0
+
+    def add(self, model: nn.Module, epoch: int, value: float) -> None:
+        """Keep an epoch's weights with the value of its validation, and drop what no longer counts."""
+        for path, number in ((path, _epoch(path)) for path in self._present()):
+            if number >= epoch:  # of a run that was killed after this and goes on from before
+                path.unlink()
+        save_model(self.folder / f"epoch-{epoch}.safetensors", model, epoch=epoch, value=value)
+        for path in self._ranked()[self.count :]:
+            path.unlink()
+
+    def paths(self) -> list[Path]:
+        """The files that count, by epoch."""
+        return sorted(self._ranked()[: self.count], key=_epoch)
+
+    def epochs(self) -> list[int]:
+        """Their epochs."""
+        return [_epoch(path) for path in self.paths()]
+
+    def _present(self) -> list[Path]:
+        return list(self.folder.glob("epoch-*.safetensors"))
+
+    def _ranked(self) -> list[Path]:
+        """What counts most first; of equal values the later."""
+        if self.of == "last":
+            return sorted(self._present(), key=_epoch, reverse=True)
+        return sorted(self._present(), key=lambda path: (self.sign * _value(path), _epoch(path)), reverse=True)
+
+
+@contextmanager
+def averaged_weights(model: nn.Module, paths: Sequence[Path]) -> Iterator[None]:
+    """While the block runs, the model has the mean of the weights of files; then its own again.
+
+    Points on a manifold are averaged in their space coordinates, from which time follows: the mean is a point again.
+
+    Example:
+        >>> import tempfile
+        >>> from hybonet.nn import LorentzEmbedding
+        >>> folder, table = Path(tempfile.mkdtemp()), LorentzEmbedding(5, 4)
+        >>> for name in "ab":
+        ...     table.reset_parameters()
+        ...     save_model(folder / name, table)
+        >>> with averaged_weights(table, [folder / "a", folder / "b"]):
+        ...     table.manifold.check_point(table.weight)
+        True
+    """
+    before = {name: value.detach().clone() for name, value in model.state_dict().items()}
+    load_model(paths[0], model)  # says so if the files are not this model's
+    total: dict[str, Tensor] = {}
+    for path in paths:
+        for name, value in read_tensors(path).items():
+            total[name] = total[name] + value.double() if name in total else value.double()
+    device = next(iter(before.values())).device
+    mean = {name: (value / len(paths)).to(before[name].dtype).to(device) for name, value in total.items()}
+    whole = {name: value for name, value in before.items() if not value.is_floating_point()}
+    model.load_state_dict({**mean, **whole})
+    with torch.no_grad():
+        for parameter in model.parameters():
+            manifold = manifold_of(parameter)
+            if manifold is not None:
+                restore_time(parameter, -1.0 / manifold.curvature)
+    try:
+        yield
+    finally:
+        model.load_state_dict(before)
+
+
+def _epoch(path: Path) -> int:
+    return int(path.stem.removeprefix("epoch-"))
+
+
+def _value(path: Path) -> float:
+    with safe_open(path, framework="pt") as file:
+        return json.loads((file.metadata() or {})["hybonet"])["value"]
