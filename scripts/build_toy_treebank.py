@@ -2,9 +2,11 @@
 
     python scripts/build_toy_treebank.py
 
-The grammar has what makes trees interesting for a probe: phrases that attach to the verb or to the noun depending on
-the words alone ("sees the girl with the lamp" and "with the scarf"), relative clauses between a subject and its verb,
-clauses inside clauses, coordination and punctuation. Relations and tags are those of Universal Dependencies.
+The words are those of the toy parallel corpus (scripts/build_toy_corpus.py), so that a translator trained on it can be
+probed; half of the sentences are as plain as the corpus has them. The others have what makes trees interesting:
+phrases with "with" that hang from the verb or from the noun depending on the words alone (one paints with a friend, a
+house has a tree), relative clauses between a subject and its verb, clauses inside clauses, coordination. Relations and
+tags are those of Universal Dependencies.
 """
 
 from __future__ import annotations
@@ -16,21 +18,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from build_toy_corpus import ADJECTIVES, ADVERBS, DETERMINERS, NOUNS, VERBS  # type: ignore[import-not-found]
+
 from hybonet.data.conllu import write_conllu
 from hybonet.data.trees import DependencyTree
 
 SHIPPED = Path(__file__).resolve().parents[1] / "src/hybonet/data/shipped"
 SIZES = {"train": 800, "valid": 100, "test": 100}
-PEOPLE = ("girl", "boy", "teacher", "farmer", "baker", "sailor", "painter", "doctor", "child", "neighbour")
-ANIMALS = ("dog", "cat", "horse", "bird", "fox", "goat")
-THINGS = ("apple", "bread", "letter", "boat", "house", "garden", "fence", "song", "picture", "basket")
-TOOLS = ("lamp", "brush", "spoon", "rope", "hammer")  # one does something with these
-FEATURES = ("scarf", "hat", "beard", "smile", "coat")  # one has these
-ADJECTIVES = ("old", "young", "small", "tall", "red", "quiet", "clever", "tired")
-ADVERBS = ("slowly", "often", "today", "gladly", "again")
-TRANSITIVE = ("sees", "finds", "paints", "carries", "likes", "mends", "hears")
-INTRANSITIVE = ("sleeps", "sings", "laughs", "waits", "runs")
-SPEECH = ("says", "thinks", "knows", "hopes")
+ALIVE = [noun for noun in NOUNS if noun[0] in ("dog", "cat", "bird", "horse", "child", "woman", "man")]
+THINGS = [noun for noun in NOUNS if noun not in ALIVE]
+#: Verbs with a clause: present with one, with several, past.
+SPEECH = [("says", "say", "said"), ("knows", "know", "knew"), ("thinks", "think", "thought")]
+#: Tags and relations of determiners that are none.
+_AS = {"two": ("NUM", "nummod"), "many": ("ADJ", "amod")}
 
 
 @dataclass
@@ -52,69 +52,77 @@ class Node:
             yield from part.in_order()
 
 
-def noun_phrase(chance: random.Random, relation: str, depth: int, nouns: tuple[str, ...]) -> Node:
-    """A noun with article and adjectives; while depth lasts also with a feature, a relative clause or another noun."""
-    noun = Node(chance.choice(nouns), "NOUN", relation)
-    noun.before.append(Node(chance.choice(("the", "the", "a", "every")), "DET", "det"))
-    while chance.random() < 0.3:
-        noun.before.append(Node(chance.choice(ADJECTIVES), "ADJ", "amod"))
-    if depth and nouns == PEOPLE and chance.random() < 0.25:
-        noun.after.append(with_phrase(chance, "nmod", FEATURES))
-    if depth and chance.random() < 0.2:
-        clause = verb_phrase(chance, "acl:relcl", depth - 1)
-        clause.before.insert(0, Node("that", "PRON", "nsubj"))
-        noun.after.append(clause)
-    elif depth and chance.random() < 0.15:
-        other = noun_phrase(chance, "conj", 0, nouns)
+def noun_phrase(
+    chance: random.Random, relation: str, depth: int, nouns: list[tuple[str, str, str, str]] = NOUNS
+) -> tuple[Node, bool]:
+    """A noun with determiner and adjective, while depth lasts with more; and whether it is several."""
+    singular, plural, *_ = chance.choice(nouns)
+    determiner, wants_plural, _ = chance.choice(DETERMINERS)
+    several = chance.random() < 0.4 if wants_plural is None else wants_plural
+    noun = Node(plural if several else singular, "NOUN", relation)
+    if chance.random() < 0.5:
+        noun.before.append(Node(chance.choice(ADJECTIVES)[0], "ADJ", "amod"))
+    follows = noun.before[0].word if noun.before else noun.word
+    article = "an" if determiner == "a" and follows[0] in "aeiou" else determiner
+    noun.before.insert(0, Node(article, *_AS.get(determiner, ("DET", "det"))))
+    if depth and chance.random() < 0.25:
+        noun.after.append(with_phrase(chance, "nmod", THINGS))
+    if depth and chance.random() < 0.25:
+        inner = verb_phrase(chance, "acl:relcl", depth - 1, several)
+        inner.before.insert(0, Node("that", "PRON", "nsubj"))
+        noun.after.append(inner)
+    elif depth and chance.random() < 0.2:
+        other, _ = noun_phrase(chance, "conj", 0, nouns)
         other.before.insert(0, Node("and", "CCONJ", "cc"))
         noun.after.append(other)
-    return noun
+        several = True
+    return noun, several
 
 
-def with_phrase(chance: random.Random, relation: str, nouns: tuple[str, ...]) -> Node:
-    """A phrase such as "with the lamp"."""
-    noun = noun_phrase(chance, relation, 0, nouns)
+def with_phrase(chance: random.Random, relation: str, nouns: list[tuple[str, str, str, str]]) -> Node:
+    """A phrase such as "with the child"."""
+    noun, _ = noun_phrase(chance, relation, 0, nouns)
     noun.before.insert(0, Node("with", "ADP", "case"))
     return noun
 
 
-def verb_phrase(chance: random.Random, relation: str, depth: int) -> Node:
-    """A verb with its objects, tools and adverbs."""
-    if chance.random() < 0.3:
-        verb = Node(chance.choice(INTRANSITIVE), "VERB", relation)
-    else:
-        verb = Node(chance.choice(TRANSITIVE), "VERB", relation)
-        verb.after.append(noun_phrase(chance, "obj", depth, chance.choice((PEOPLE, ANIMALS, THINGS))))
-        if chance.random() < 0.35:
-            verb.after.append(with_phrase(chance, "obl", TOOLS))
-    if chance.random() < 0.3:
-        adverb = Node(chance.choice(ADVERBS), "ADV", "advmod")
-        verb.after.append(adverb)
+def verb_phrase(chance: random.Random, relation: str, depth: int, several: bool) -> Node:
+    """A verb with its object, company and adverb."""
+    adverb, _, wants_past = chance.choice(ADVERBS)
+    has_adverb = chance.random() < 0.4
+    past = wants_past if has_adverb and wants_past is not None else chance.random() < 0.5
+    one, many, before, _ = chance.choice(VERBS)
+    verb = Node(before if past else many if several else one, "VERB", relation)
+    verb.after.append(noun_phrase(chance, "obj", depth)[0])
+    if depth and chance.random() < 0.3:
+        verb.after.append(with_phrase(chance, "obl", ALIVE))
+    if has_adverb:
+        verb.after.append(Node(adverb, "ADV", "advmod"))
     return verb
 
 
 def clause(chance: random.Random, relation: str, depth: int) -> Node:
     """A subject with its verb; while depth lasts it may speak of another clause."""
-    if depth and chance.random() < 0.25:
-        verb = Node(chance.choice(SPEECH), "VERB", relation)
+    if depth and chance.random() < 0.3:
+        subject, several = noun_phrase(chance, "nsubj", depth - 1, ALIVE)
+        one, many, before = chance.choice(SPEECH)
+        verb = Node(before if chance.random() < 0.5 else many if several else one, "VERB", relation)
         inner = clause(chance, "ccomp", depth - 1)
         inner.before.insert(0, Node("that", "SCONJ", "mark"))
         verb.after.append(inner)
-        subject = noun_phrase(chance, "nsubj", 1, PEOPLE)
     else:
-        verb = verb_phrase(chance, relation, depth)
-        subject = noun_phrase(chance, "nsubj", depth, chance.choice((PEOPLE, PEOPLE, ANIMALS)))
+        subject, several = noun_phrase(chance, "nsubj", depth)
+        verb = verb_phrase(chance, relation, depth, several)
     verb.before.insert(0, subject)
     return verb
 
 
 def sentence(chance: random.Random) -> DependencyTree:
-    """A clause with a full stop, now and then after an adverb and a comma."""
-    root = clause(chance, "root", 2)
-    if chance.random() < 0.15:
-        root.before[:0] = [Node(chance.choice(("today", "again")), "ADV", "advmod"), Node(",", "PUNCT", "punct")]
+    """A clause with a capital letter and a full stop."""
+    root = clause(chance, "root", chance.choice((0, 0, 1, 2)))
     root.after.append(Node(".", "PUNCT", "punct"))
     nodes = list(root.in_order())
+    nodes[0].word = nodes[0].word.capitalize()
     number = {id(node): place for place, node in enumerate(nodes, 1)}
     head = {id(part): number[id(node)] for node in nodes for part in (*node.before, *node.after)}
     return DependencyTree(
@@ -143,8 +151,6 @@ def main() -> None:
             target.write_bytes(lzma.compress(plain.read_bytes(), preset=9))
         words = sum(map(len, trees))
         print(f"{target.name}: {size} sentences, {words} words, {target.stat().st_size} bytes")
-    for tree in trees[:8]:
-        print(tree.text)
 
 
 if __name__ == "__main__":

@@ -34,11 +34,14 @@ class WordEncoder(Protocol):
     #: The manifold that states are points of; None: they are Euclidean vectors.
     manifold: Lorentz | None
 
-    def states(self, sentences: Sequence[Sentence]) -> Tensor:
-        """States of all words in order; ``-> (words, layers, d)``."""
+    def fits(self, sentence: Sentence) -> bool:
+        """Whether a sentence is short enough."""
+
+    def states(self, sentences: Sequence[Sentence], only: Sequence[int] | None = None) -> Tensor:
+        """States of all words in order, from these layers or from all; ``-> (words, layers, d)``."""
 
     def describe(self) -> dict[str, Any]:
-        """What the run record says of it: where it comes from, and a checksum."""
+        """What the run record says of it."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,9 @@ class ModuleEncoder:
         manifold: that states are points of, or None.
         padding: the number that fills short sentences.
         name: what titles call it.
+        about: what records say of it besides the name.
         sentences_at_once: how many are computed together.
+        longest: pieces that a sentence may have at most; None: any number.
 
     Example:
         >>> from types import SimpleNamespace
@@ -84,18 +89,23 @@ class ModuleEncoder:
         name: str = "a module",
         about: dict[str, Any] | None = None,
         sentences_at_once: int = 32,
+        longest: int | None = None,
     ) -> None:
         self.layers, self.tokenize, self.manifold = layers, tokenize, manifold
         self.padding, self.name, self.about = padding, name, about or {}
-        self.sentences_at_once = sentences_at_once
+        self.sentences_at_once, self.longest = sentences_at_once, longest
 
     def describe(self) -> dict[str, Any]:
         """Its name, and what it was made with."""
         return {"name": self.name, **self.about}
 
+    def fits(self, sentence: Sentence) -> bool:
+        """Whether a sentence is short enough for the encoder."""
+        return self.longest is None or len(self.tokenize(sentence).tokens) <= self.longest
+
     @torch.no_grad()
-    def states(self, sentences: Sequence[Sentence]) -> Tensor:
-        """States of all words in order; ``-> (words, layers, d)``."""
+    def states(self, sentences: Sequence[Sentence], only: Sequence[int] | None = None) -> Tensor:
+        """States of all words in order, from these layers or from all; ``-> (words, layers, d)``."""
         if isinstance(self.layers, nn.Module):
             self.layers.eval()
         pieces = [self.tokenize(sentence) for sentence in sentences]
@@ -104,11 +114,11 @@ class ModuleEncoder:
         found: list[Tensor] = [torch.empty(0)] * len(pieces)
         for start in range(0, len(order), self.sentences_at_once):
             chosen = order[start : start + self.sentences_at_once]
-            for number, states in zip(chosen, self._batch([pieces[number] for number in chosen]), strict=True):
+            for number, states in zip(chosen, self._batch([pieces[number] for number in chosen], only), strict=True):
                 found[number] = states
         return torch.cat(found)
 
-    def _batch(self, batch: Sequence[Pieces]) -> Sequence[Tensor]:
+    def _batch(self, batch: Sequence[Pieces], only: Sequence[int] | None) -> Sequence[Tensor]:
         longest = max(len(sentence.tokens) for sentence in batch)
         rows = [sentence.tokens + [self.padding] * (longest - len(sentence.tokens)) for sentence in batch]
         layers = self.layers(torch.tensor(rows))
@@ -118,7 +128,13 @@ class ModuleEncoder:
                     f"expected states of shape ({len(rows)}, {longest}, d) from layer {number} of {self.name}, got "
                     f"{tuple(layer.shape)}; the function takes numbers (sentences, n) to a list of (sentences, n, d)"
                 )
-        states = torch.stack(list(layers), dim=2)
+        wrong = next((number for number in only or () if not 0 <= number < len(layers)), None)
+        if wrong is not None:
+            raise ValueError(
+                f"expected layers from 0 (the embedding) to {len(layers) - 1} of {self.name}, got {wrong}; choose "
+                "others"
+            )
+        states = torch.stack([layers[number] for number in only or range(len(layers))], dim=2)
         return [pool_words(row, sentence.of_words, self.manifold) for row, sentence in zip(states, batch, strict=True)]
 
 
