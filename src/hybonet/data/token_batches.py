@@ -15,20 +15,21 @@ from hybonet.data.token_vocabulary import PAD
 class TextBatch:
     """Sentences ``(B, S)`` with end, and their translations with begin and with end ``(B, T)`` each.
 
-    ``tokens`` counts the translations' tokens of the whole batch, of which a process may have a part; ``weight`` is 0
-    for a process whose part is empty and who computes with a sentence for company.
+    ``tokens`` counts the translations' tokens here. Where several processes share a batch, ``share`` is how much this
+    one's mean loss weighs so that the mean over processes is the mean over tokens; it is 0 for a process whose part is
+    empty and who computes with a sentence for company.
     """
 
     source: Tensor
     target_in: Tensor
     target_out: Tensor
     tokens: int
-    weight: float = 1.0
+    share: float = 1.0
 
     def to(self, device: str) -> TextBatch:
         """The same on a device."""
         source, target_in, target_out = (each.to(device) for each in (self.source, self.target_in, self.target_out))
-        return TextBatch(source, target_in, target_out, self.tokens, self.weight)
+        return TextBatch(source, target_in, target_out, self.tokens, self.share)
 
 
 class TokenBatches:
@@ -82,11 +83,11 @@ class TokenBatches:
 
     def batch(self, rows: Tensor, rank: int = 0, world: int = 1) -> TextBatch:
         """The batch of some rows, or the part of it that process ``rank`` of ``world`` has."""
-        tokens = int((self.pairs.target.lengths[rows] + 1).sum())
-        own = rows[rank::world].tolist()
-        weight = 1.0 if own else 0.0
-        own = own or rows[:1].tolist()
+        counts = self.pairs.target.lengths[rows] + 1
+        tokens = int(counts[rank::world].sum())
+        own = rows[rank::world].tolist() or rows[:1].tolist()
         target_in = self.pairs.target.padded(own, begin=True)
         target_out = self.pairs.target.padded(own, end=True)
         assert bool(((target_in == PAD) == (target_out == PAD)).all())
-        return TextBatch(self.pairs.source.padded(own, end=True), target_in, target_out, tokens, weight)
+        share = tokens * world / int(counts.sum())
+        return TextBatch(self.pairs.source.padded(own, end=True), target_in, target_out, tokens, share)

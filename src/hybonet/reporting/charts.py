@@ -28,7 +28,14 @@ _LONGEST = 32  # letters of a group's name
 
 
 def draw_curves(
-    history: Sequence[dict[str, Any]], metric: str, path: Path, *, title: str, label: str, dpi: int = 120
+    history: Sequence[dict[str, Any]],
+    metric: str,
+    path: Path,
+    *,
+    title: str,
+    label: str,
+    log: bool = False,
+    dpi: int = 120,
 ) -> None:
     """Loss and a metric by epoch; after more than a minute of training also the metric by time.
 
@@ -37,6 +44,7 @@ def draw_curves(
         metric: the key of the metric in the history.
         path: the file to write.
         label: what the axis says of the metric.
+        log: whether the metric's axis is logarithmic.
 
     Example:
         >>> import tempfile
@@ -56,6 +64,7 @@ def draw_curves(
     plain_axes(loss, "epoch", "training loss").plot([r["epoch"] for r in history], [r["loss"] for r in history], c=LINE)
     for axes, (key, name) in zip(others, by, strict=True):
         plain_axes(axes, name, label).plot([r[key] for r in measured], values, c=SECOND, marker=".")
+        axes.set_yscale("log" if log else "linear")
     figure.tight_layout()
     figure.savefig(path)
 

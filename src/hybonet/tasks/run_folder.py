@@ -30,7 +30,7 @@ CURVES, DISK, PAGE = "curves.png", "disk.png", "disk.html"
 #: Folder for TensorBoard, if asked for.
 TENSORBOARD = "tensorboard"
 #: Kinds of file a run consists of; a folder with anything else is never replaced.
-_SUFFIXES = {".json", ".jsonl", ".tsv", ".safetensors", ".png", ".svg", ".html", ".partial"}
+_SUFFIXES = {".json", ".jsonl", ".tsv", ".safetensors", ".png", ".svg", ".html", ".spm", ".partial"}
 _Model = TypeVar("_Model", bound=nn.Module)
 _Settings = TypeVar("_Settings", bound=LoopSettings)
 

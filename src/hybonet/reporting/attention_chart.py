@@ -1,0 +1,50 @@
+"""Pictures of attention: where a decoder looks while it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from torch import Tensor
+
+from hybonet.reporting.charts import new_figure
+
+_INCH = 0.28  # of a token
+
+
+def draw_attention(
+    source: Sequence[str], target: Sequence[str], weights: Tensor, path: Path, *, title: str, dpi: int = 120
+) -> None:
+    """A map a layer, mean over heads, and one of all layers: source tokens across, target tokens down.
+
+    Args:
+        source, target: the tokens.
+        weights: ``(layers, heads, target tokens, source tokens)``.
+        path: the file to write.
+
+    Example:
+        >>> import tempfile, torch
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "attention.png"
+        ...     draw_attention(["a", "</s>"], ["b", "</s>"], torch.full((2, 1, 2, 2), 0.5), path, title="ab", dpi=40)
+        ...     path.exists()
+        True
+    """
+    by_layer = weights.detach().float().mean(1).cpu()
+    maps = [("all layers", by_layer.mean(0)), *((f"layer {n}", each) for n, each in enumerate(by_layer, 1))]
+    columns = min(len(maps), 4)
+    rows = -(-len(maps) // columns)
+    wide, tall = max(2.2, _INCH * len(source) + 1.2), max(2.2, _INCH * len(target) + 1.4)
+    figure = new_figure((columns * wide, rows * tall), dpi, title)
+    grid = figure.subplots(rows, columns, squeeze=False)
+    for number, axes in enumerate(grid.flat):
+        if number >= len(maps):
+            axes.axis("off")
+            continue
+        name, values = maps[number]
+        axes.imshow(values.numpy(), cmap="viridis", vmin=0, vmax=1, aspect="auto")
+        axes.set_title(name, fontsize=9)
+        axes.set_xticks(range(len(source)), source, rotation=90, fontsize=7)
+        axes.set_yticks(range(len(target)), target if number % columns == 0 else [""] * len(target), fontsize=7)
+    figure.tight_layout()
+    figure.savefig(path)

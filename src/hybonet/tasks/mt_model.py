@@ -1,0 +1,156 @@
+"""A trained translation model: sentences in, translations out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, overload
+
+import torch
+
+from hybonet.data.token_pairs import Sequences
+from hybonet.data.token_vocabulary import BOS, EOS
+from hybonet.data.tokenizer import Tokenizer
+from hybonet.models.translation_model import TranslationModel
+from hybonet.reporting.translation_card import translation_card
+from hybonet.tasks.mt_decoding import Decoding, decode_all
+from hybonet.tasks.mt_run import read_about, read_model, read_settings, read_tokenizers, write_tokenizers
+from hybonet.tasks.mt_settings import TranslationSettings
+from hybonet.tasks.new_folder import new_folder
+from hybonet.tasks.run_folder import CONFIG, RECORD, read_record, write_json
+from hybonet.training.checkpoint import save_model
+from hybonet.training.loop import BEST
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A translation, and how sure the model is of it."""
+
+    text: str
+    #: What translations are ranked by: the log-probability, for a beam search divided by the length penalty.
+    score: float
+    log_probability: float
+    #: Whether the sentence was longer than the model can read, so that only its first part is translated.
+    cut: bool = False
+
+
+@dataclass(frozen=True)
+class Attention:
+    """Where the decoder looks while it writes: weights ``(layers, heads, target tokens, source tokens)``."""
+
+    source: list[str]
+    target: list[str]
+    weights: torch.Tensor
+
+
+class MTModel:
+    """A translation model with its tokenizers.
+
+    Args:
+        model, source_tokenizer, target_tokenizer: what translates, and what its numbers stand for.
+        settings: of its training.
+        about: of its text: source and languages.
+        record: its scores, as ``record.json`` of a run has them.
+
+    Load one with :meth:`from_pretrained`; ``hybonet train translation`` makes one.
+    """
+
+    def __init__(
+        self,
+        model: TranslationModel,
+        source_tokenizer: Tokenizer,
+        target_tokenizer: Tokenizer,
+        settings: TranslationSettings,
+        about: Mapping[str, Any],
+        record: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.model = model.eval()
+        self.source_tokenizer, self.target_tokenizer = source_tokenizer, target_tokenizer
+        self.settings, self.about, self.record = settings, about, record
+
+    @classmethod
+    def from_pretrained(cls, folder: str | Path) -> MTModel:
+        """A model from a folder on disk: of :meth:`save_pretrained`, or of a run of ``hybonet train translation``."""
+        folder = Path(folder)
+        settings = read_settings(folder)
+        record = read_record(folder) if (folder / RECORD).exists() else None
+        return cls(read_model(folder), *read_tokenizers(folder), settings, read_about(folder), record)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> MTModel:
+        """The best model of a run; the same as :meth:`from_pretrained`."""
+        return cls.from_pretrained(folder)
+
+    def __repr__(self) -> str:
+        return f"MTModel({self.settings.model}, {' to '.join(self.about['languages'])})"
+
+    @overload
+    def translate(self, sentences: str, how: Decoding | None = None) -> str: ...
+
+    @overload
+    def translate(self, sentences: Sequence[str], how: Decoding | None = None) -> list[str]: ...
+
+    def translate(self, sentences: str | Sequence[str], how: Decoding | None = None) -> str | list[str]:
+        """The best translation of a sentence, or of each of several."""
+        if isinstance(sentences, str):
+            return self.translate([sentences], how)[0]
+        return [best[0].text for best in self.translations(sentences, how)]
+
+    def translations(
+        self, sentences: Sequence[str], how: Decoding | None = None, progress: Callable[[int], None] | None = None
+    ) -> list[list[Translation]]:
+        """Translations of each sentence with their scores, best first; an empty sentence has an empty one."""
+        how = how or Decoding(beam=self.settings.beam, length_penalty=self.settings.length_penalty)
+        numbers = [self.source_tokenizer.encode(sentence) for sentence in sentences]
+        limit = self.settings.max_length
+        asked = [place for place, each in enumerate(numbers) if each]
+        found = decode_all(
+            self.model, Sequences.pack(numbers[place][:limit] for place in asked), how, progress=progress
+        )
+        results = [[Translation("", 0.0, 0.0)] for _ in sentences]
+        for place, hypotheses in zip(asked, found, strict=True):
+            results[place] = [
+                Translation(
+                    self.target_tokenizer.decode(each.tokens),
+                    each.score,
+                    each.log_probability,
+                    len(numbers[place]) > limit,
+                )
+                for each in hypotheses
+            ]
+        return results
+
+    @torch.no_grad()
+    def attention(self, sentence: str, translation: str | None = None) -> Attention:
+        """Where the decoder looks in a sentence while it writes a translation, its own by default."""
+        limit = self.settings.max_length
+        source = [*self.source_tokenizer.encode(sentence)[:limit], EOS]
+        text = self.translate(sentence) if translation is None else translation
+        target = self.target_tokenizer.encode(text)[:limit]
+        maps = self.model.attention_maps(torch.tensor([source]), torch.tensor([[BOS, *target]]))
+        if not maps.cross:
+            raise ValueError(f"expected a model with attention, but {self.settings.model} has none to show")
+        return Attention(
+            self.source_tokenizer.tokens(source),
+            self.target_tokenizer.tokens([*target, EOS]),
+            torch.stack([layer[0] for layer in maps.cross]),
+        )
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write a new folder with what use needs and nothing else, in the layout that the Hugging Face hub knows.
+
+        ``config.json``, ``model.safetensors``, the tokenizers, ``README.md`` (a model card), and ``record.json`` if the
+        scores are known. It appears complete or not at all.
+        """
+        folder = Path(folder)
+        settings = self.settings.model_dump()
+        with new_folder(folder) as staging:
+            content = {"task": "translation", "library_name": "hybonet", "exported": True}
+            write_json(staging / CONFIG, {**content, "settings": settings, "text": dict(self.about)})
+            write_tokenizers(staging, self.source_tokenizer, self.target_tokenizer)
+            save_model(staging / BEST, self.model)
+            if self.record is not None:
+                write_json(staging / RECORD, self.record)
+            card = translation_card(self.about, settings, self.record, folder=folder.name)
+            (staging / "README.md").write_text(card, encoding="utf-8")

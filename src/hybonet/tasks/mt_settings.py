@@ -1,0 +1,84 @@
+"""What the training of a translation model depends on, the data apart."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from hybonet.data.tokenizer import TokenizerKind
+from hybonet.training import LoopSettings
+
+ModelName = Literal["hybonet", "euclidean", "hatt", "convolution", "poincare"]
+
+
+class TranslationSettings(LoopSettings):
+    """Everything a training depends on, the data apart.
+
+    Example:
+        >>> TranslationSettings(dim=64).tokenizer
+        'unigram'
+    """
+
+    model: ModelName = Field(
+        "hybonet",
+        description="what translates: hybonet (the paper's Lorentz Transformer), or one of the models it is compared "
+        "with: euclidean (the Transformer), hatt (hyperbolic attention alone), convolution (ConvSeq2Seq), poincare "
+        "(HyperNN++)",
+    )
+    dim: int = Field(64, ge=4, description="numbers a token; for hybonet time included: dim - 1 hyperbolic dimensions")
+    layers: int = Field(6, ge=1, description="layers of the encoder, and as many of the decoder")
+    heads: int = Field(4, ge=1, description="attention heads; dim must be a multiple of them")
+    feedforward: int | None = Field(None, ge=4, description="numbers inside feed-forward blocks; none: 4 times dim")
+    dropout: float = Field(0.1, ge=0, lt=1, description="share of numbers set to 0 at random in training")
+    attention_dropout: float = Field(0.1, ge=0, lt=1, description="the same for attention weights")
+    tokenizer: TokenizerKind = Field(
+        "unigram",
+        description="how sentences are cut: unigram or bpe (pieces of words, learned by sentencepiece), words (at "
+        "spaces: text that is cut already), subword-nmt (by a file of merges)",
+    )
+    vocabulary: int = Field(8000, ge=8, description="tokens of each language at most, of both together if shared")
+    share_vocabulary: bool = Field(False, description="one vocabulary, and one table of embeddings, for both languages")
+    max_length: int = Field(
+        100, ge=1, description="tokens of a sentence; longer training pairs are left out, others cut, both with a note"
+    )
+    batch_tokens: int = Field(
+        4096, ge=2, description="tokens a batch: its sentences times the longest of them, on the longer side"
+    )
+    label_smoothing: float = Field(
+        0.1, ge=0, lt=1, description="share of the target moved to all other tokens, against overconfidence"
+    )
+    optimizer: Literal["riemannian", "chart"] = Field(
+        "riemannian",
+        description="how points are moved. riemannian (the paper): along geodesics; chart: Adam on the space "
+        "coordinates (the chart), from which time follows",
+    )
+    lr: float = Field(0.005, gt=0, description="learning rate: the size of a step, at its highest")
+    weight_decay: float = Field(0.0, ge=0, description="pull of the matrices' numbers to 0 (not of points or biases)")
+    K: float = Field(-1.0, lt=0, description="hybonet: curvature of the space, below 0")
+    learn_curvature: bool = Field(False, description="hybonet: train the curvature too, from K on")
+    init_std: float | None = Field(
+        None, gt=0, description="hybonet: spread of a token's coordinates at the start; none: radius about 1"
+    )
+    compile: bool = Field(
+        False, description="compile the model with torch.compile: quicker after a minute; needs a C++ compiler"
+    )
+    beam: int = Field(4, ge=1, description="translations followed at a time when the test sentences are translated")
+    length_penalty: float = Field(
+        1.0, ge=0, description="by which power of their length translations are compared; 0: short ones win"
+    )
+
+    @model_validator(mode="after")
+    def _sizes_that_fit(self) -> TranslationSettings:
+        if self.dim % self.heads:
+            fitting = [n for n in range(1, self.dim + 1) if self.dim % n == 0 and n <= 16]
+            raise ValueError(
+                f"expected dim to be a multiple of heads, got dim={self.dim} and heads={self.heads}; for this dim use "
+                f"heads {', '.join(map(str, fitting))}"
+            )
+        if self.batch_tokens <= self.max_length:
+            raise ValueError(
+                f"expected batch_tokens above max_length, got {self.batch_tokens} and {self.max_length}: a batch must "
+                "hold the longest sentence"
+            )
+        return self
