@@ -5,7 +5,7 @@ import torch
 
 from hybonet import Lorentz
 from hybonet.data.trees import DependencyTree
-from hybonet.models.word_encoder import ModuleEncoder, align_pieces, pool_words, word_by_word
+from hybonet.models.word_encoder import ModuleEncoder, by_text, pool_words, word_by_word
 
 
 def sentence(*words: str) -> DependencyTree:
@@ -46,7 +46,10 @@ def test_a_module_of_the_wrong_shape_is_told_so() -> None:
 
 
 def test_pieces_of_text_as_it_was_written() -> None:
-    assert align_pieces(["can", "not", "."], ["can", "not", "."]) == [[0], [1], [2]]
-    assert align_pieces(["cannot."], ["can", "not", "."]) == [[0], [0], [0]]
-    assert align_pieces(["1", "000", "km"], ["1 000", "km"]) == [[0, 1], [2]]
-    assert align_pieces(["ca", "n"], ["can", "not"]) is None
+    cut = {"cannot.": ["can", "not."], "1": ["1"], "000": ["0", "00"], "km": ["▁", "km"]}
+    tokenize = by_text(lambda text: (list(range(len(cut[text]))), cut[text]), end=9)
+    tree = DependencyTree(("can", "not", ".", "1 000", "km"), ("X",) * 5, (0, 1, 2, 3, 4),
+                          space_after=(False, False, True, True, True))  # fmt: skip
+    pieces = tokenize(tree)
+    assert pieces.tokens == [0, 1, 0, 0, 1, 0, 1, 9]
+    assert pieces.of_words == [[0], [1], [1], [2, 3, 4], [5, 6]]  # the pieces of "km" do not spell it: all are its own

@@ -127,6 +127,7 @@ def show_recipe(
 
         from hybonet.recipes import recipe
         from hybonet.reporting.narrow_table import add_row, narrow_table
+        from hybonet.tasks.run_folder import command_for
         from hybonet.training import describe
 
         shown = recipe(name)
@@ -139,7 +140,7 @@ def show_recipe(
             add_row(table, key, "none" if value is None else str(value), meaning)
         console = Console(highlight=False)
         console.print(table)
-        console.print(f"\nhybonet train {shown.task} --recipe {name} --set key=value changes any of these.")
+        console.print(f"\n{command_for(shown.task)} --recipe {name} --set key=value changes any of these.")
         if shown.ranges:
             searched = ", ".join(f"{key} {each}" for key, each in shown.ranges.items())
             console.print(f"hybonet tune {shown.task} --recipe {name} searches {searched}.")

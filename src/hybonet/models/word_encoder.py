@@ -63,7 +63,7 @@ class ModuleEncoder:
     Args:
         layers: from padded numbers ``(sentences, n)`` to a list of states ``(sentences, n, d)``, one for each layer.
             The padding must not change the states of other pieces.
-        tokenize: from a sentence to its pieces; see :func:`word_by_word` and :func:`by_text`.
+        tokenize: from a sentence to its pieces; see :func:`by_text` and :func:`word_by_word`.
         manifold: that states are points of, or None.
         padding: the number that fills short sentences.
         name: what titles call it.
@@ -175,25 +175,43 @@ def word_by_word(numbers: Callable[[str], list[int]], *, end: int | None = None)
     return tokenize
 
 
-def align_pieces(pieces: Sequence[str], words: Sequence[str]) -> list[list[int]] | None:
-    """For each word the places of the pieces that have a letter of it, or None if the letters differ.
+def by_text(encode: Callable[[str], tuple[list[int], list[str]]], *, end: int | None = None) -> Tokenize:
+    """A tokenizer of text as it was written: what stands between two spaces is encoded together.
 
-    Pieces of text as it was written, spaces left out on both sides: a piece may reach over the end of a word
-    (``don't`` is two words of a treebank), and then belongs to both.
+    A word of a treebank may be part of what is written together (``don't`` is two words); its pieces are those that
+    have a letter of it, so a piece may belong to two words. Where the pieces do not spell the text (an unknown letter,
+    a normalised one), all pieces between the two spaces belong to all words there.
+
+    Args:
+        encode: from text without spaces to the numbers of its pieces and how they are spelt.
+        end: a piece that closes every sentence.
 
     Example:
-        >>> align_pieces(["I", "don't", "wal", "k"], ["I", "do", "n't", "walk"])
-        [[0], [1], [1], [2, 3]]
-        >>> align_pieces(["<unk>"], ["walk"]) is None
-        True
+        >>> from types import SimpleNamespace
+        >>> spelt = {"don't": ["d", "on't"], "go": ["<unk>"]}
+        >>> tokenize = by_text(lambda text: ([7] * len(spelt[text]), spelt[text]))
+        >>> tokenize(SimpleNamespace(words=("do", "n't", "go"), text="don't go")).of_words
+        [[0, 1], [1], [2]]
     """
-    if "".join(pieces) != "".join(word.replace(" ", "") for word in words):
-        return None
-    piece_of_letter = [place for place, piece in enumerate(pieces) for _ in piece]
-    of_words: list[list[int]] = []
-    start = 0
-    for word in words:
-        length = len(word.replace(" ", ""))
-        of_words.append(sorted(set(piece_of_letter[start : start + length])))
-        start += length
-    return of_words
+
+    def tokenize(sentence: Sentence) -> Pieces:
+        tokens: list[int] = []
+        pieces_of_letter: list[list[int]] = []
+        for written in sentence.text.split():
+            numbers, spelling = encode(written)
+            places = range(len(tokens), len(tokens) + len(numbers))
+            if "".join(spelling) == written:
+                pieces_of_letter += [[place] for place, piece in zip(places, spelling, strict=True) for _ in piece]
+            else:
+                pieces_of_letter += [list(places)] * len(written)
+            tokens += numbers
+        of_words: list[list[int]] = []
+        start = 0
+        for word in sentence.words:
+            letters = len("".join(word.split()))
+            of_words.append(sorted({place for each in pieces_of_letter[start : start + letters] for place in each}))
+            start += letters
+        assert start == len(pieces_of_letter), f"the text {sentence.text!r} is not made of its words"
+        return Pieces(tokens if end is None else [*tokens, end], of_words)
+
+    return tokenize
