@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from build_toy_corpus import ADJECTIVES, ADVERBS, DETERMINERS, NOUNS, VERBS  # type: ignore[import-not-found]
-
 from hybonet.data.conllu import write_conllu
 from hybonet.data.trees import DependencyTree
 

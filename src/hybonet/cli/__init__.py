@@ -3,7 +3,7 @@
 import sys
 
 from hybonet.__main__ import STOPPED
-from hybonet.cli import catalogue, demo, export, hierarchy, knowledge_graph, networks, pictures, report, tune
+from hybonet.cli import catalogue, demo, export, hierarchy, knowledge_graph, networks, pictures, probe, report, tune
 from hybonet.cli.app import app
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "main",
     "networks",
     "pictures",
+    "probe",
     "report",
     "tune",
 ]

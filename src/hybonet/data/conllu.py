@@ -54,17 +54,29 @@ def parse_conllu(source: SourceFile) -> list[DependencyTree]:
 
 
 def write_conllu(path: Path, trees: Iterable[DependencyTree]) -> None:
-    """Write trees; what they do not know (lemmas, features) is left as ``_``."""
-    with open(path, "w", encoding="utf-8", newline="\n") as file:
-        for tree in trees:
-            file.write(f"# text = {tree.text}\n")
-            relations = tree.relations or ("_",) * len(tree)
-            spaces = tree.space_after or (True,) * len(tree)
-            rows = zip(tree.words, tree.tags, tree.heads, relations, spaces, strict=True)
-            for number, (word, tag, head, relation, space) in enumerate(rows, 1):
-                misc = "_" if space else "SpaceAfter=No"
-                file.write(f"{number}\t{word}\t_\t{tag}\t_\t_\t{head}\t{relation}\t_\t{misc}\n")
-            file.write("\n")
+    """Write trees to a new file, or over an old one."""
+    path.write_text(conllu_text(trees), encoding="utf-8", newline="\n")
+
+
+def conllu_text(trees: Iterable[DependencyTree]) -> str:
+    """Trees as CoNLL-U; what they do not know (lemmas, features) is left as ``_``.
+
+    Example:
+        >>> print(conllu_text([DependencyTree(("Go",), ("VERB",), (0,))]).expandtabs(2))
+        # text = Go
+        1 Go  _ VERB  _ _ 0 _ _ _
+    """
+    lines: list[str] = []
+    for tree in trees:
+        lines.append(f"# text = {tree.text}")
+        relations = tree.relations or ("_",) * len(tree)
+        spaces = tree.space_after or (True,) * len(tree)
+        rows = zip(tree.words, tree.tags, tree.heads, relations, spaces, strict=True)
+        for number, (word, tag, head, relation, space) in enumerate(rows, 1):
+            misc = "_" if space else "SpaceAfter=No"
+            lines.append(f"{number}\t{word}\t_\t{tag}\t_\t_\t{head}\t{relation}\t_\t{misc}")
+        lines.append("")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _blocks(text: str) -> Iterator[list[tuple[int, str]]]:

@@ -77,7 +77,7 @@ def spanning_tree(distances: Tensor, left_out: Tensor | None = None) -> Tensor:
         outside = ~left_out.expand(shape[:-1]).reshape(-1, n)
     tree = torch.zeros(count, n, n, dtype=torch.bool, device=distances.device)
     each = torch.arange(count, device=distances.device)
-    # Prim's algorithm for all sentences at once: reach[i] is the least weight from the tree, from its word via[i], to i.
+    # Prim's algorithm for all sentences at once: reach[i] is the least weight from the tree to i, from its word via[i].
     first = outside.long().argmax(-1)
     outside[each, first] = False
     reach, via = weight[each, first], first[:, None].expand(count, n).clone()

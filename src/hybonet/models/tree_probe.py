@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 

@@ -33,7 +33,10 @@ def paper(**changes: Any) -> ProbeSettings:
 
 
 RECIPES: dict[str, dict[str, Any]] = {
-    "probe": {"about": "all layers of an encoder on a treebank of ten thousand sentences, minutes", "settings": default()},
+    "probe": {
+        "about": "all layers of an encoder on a treebank of ten thousand sentences, minutes",
+        "settings": default(),
+    },
     "probe-tutorial": {
         "about": "all layers of a small encoder on the toy treebank, half a minute",
         "settings": tutorial(),

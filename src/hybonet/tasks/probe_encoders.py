@@ -53,9 +53,7 @@ def load_encoder(path: Path, settings: ProbeSettings) -> WordEncoder:
         Traceback (most recent call last):
         ValueError: expected an encoder, got 'no/such', which is not there; give a run of hybonet train translation, ...
     """
-    known = (
-        "a run of hybonet train translation, a Hugging Face model folder, or vectors in a .safetensors or .npz file"
-    )
+    known = "a run of hybonet train translation, a Hugging Face model folder, or vectors in a .safetensors or .npz file"
     if not path.exists():
         raise ValueError(f"expected an encoder, got {str(path)!r}, which is not there; give {known}")
     try:
@@ -108,7 +106,7 @@ def _encoded(encoder: WordEncoder, treebank: Treebank, layers: Sequence[int] | N
     for split, found in splits.items():
         if not bool(found.states.isfinite().all()):
             raise ValueError(f"expected finite states from {encoder.name}, got NaN or infinity for words of {split}")
-    kept = replace(treebank, **fitting)
+    kept = replace(treebank, train=fitting["train"], valid=fitting["valid"], test=fitting["test"])
     chosen = tuple(layers or range(first.shape[1]))
     return ProbeData(splits, encoder.manifold, chosen, _about(kept, encoder.describe(), splits, left_out))
 
@@ -128,6 +126,6 @@ def _about(
 ) -> dict[str, Any]:
     digest = hashlib.sha256()
     for split in SPLITS:
-        digest.update(splits[split].states.contiguous().numpy())
+        digest.update(splits[split].states.contiguous().numpy().data)
     data = {"source": treebank.source, "sha256": dict(treebank.sha256), **treebank.statistics()}
     return {"data": {**data, "too_long": left_out}, "encoder": {**encoder, "states_sha256": digest.hexdigest()}}

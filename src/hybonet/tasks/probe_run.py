@@ -49,9 +49,7 @@ STATES, TEST_STATES = "states.safetensors", "test_states.safetensors"
 _OF_TRAIN = 500
 
 
-def start_run(
-    folder: Path, settings: ProbeSettings, data: ProbeData, *, overwrite: bool = False, **about: Any
-) -> None:
+def start_run(folder: Path, settings: ProbeSettings, data: ProbeData, *, overwrite: bool = False, **about: Any) -> None:
     """Write what a training starts from into a new or empty folder, or over an earlier run: all of it or nothing."""
     K = None if data.manifold is None else data.manifold.curvature
     with new_run(folder, overwrite=overwrite) as staging:
@@ -154,7 +152,7 @@ class ProbeRun:
         layer = self.record["best_layer"] if layer is None else layer
         if layer not in self.data.layers:
             raise ValueError(
-                f"expected one of the layers probed, {', '.join(map(str, self.data.layers))}, got {layer}; choose another"
+                f"expected one of the layers probed ({', '.join(map(str, self.data.layers))}), got {layer}; choose one"
             )
         return self.data.layers.index(layer)
 

@@ -17,7 +17,16 @@ from hybonet.tasks.run_folder import RECORD, read_record
 from hybonet.tasks.translation import build_translation_model
 
 #: How the Moses tokenizer writes letters that mean something to it.
-_MOSES = {"&": "&amp;", "|": "&#124;", "<": "&lt;", ">": "&gt;", "'": "&apos;", '"': "&quot;", "[": "&#91;", "]": "&#93;"}
+_MOSES = {
+    "&": "&amp;",
+    "|": "&#124;",
+    "<": "&lt;",
+    ">": "&gt;",
+    "'": "&apos;",
+    '"': "&quot;",
+    "[": "&#91;",
+    "]": "&#93;",
+}
 _SPACE = "▁"  # stands for a space in pieces of sentencepiece
 
 

@@ -40,8 +40,8 @@ class ProbeSplit:
         words = sum(map(len, self.trees))
         if self.states.dim() != 3 or len(self.states) != words:
             raise ValueError(
-                f"expected states for {words:,} words of {len(self.trees):,} sentences, shape ({words}, layers, d), got "
-                f"{tuple(self.states.shape)}; give one vector for every word of the treebank"
+                f"expected states for {words:,} words of {len(self.trees):,} sentences, shape ({words}, layers, d), "
+                f"got {tuple(self.states.shape)}; give one vector for every word of the treebank"
             )
 
     @cached_property
