@@ -22,7 +22,7 @@ def test_every_setting_has_a_meaning():
         ("schedul.gamma=0.5", r"did you mean 'schedule.gamma'\?"),
         ("epochs.gamma=0.5", r"unknown setting 'epochs.gamma'"),
         ("schedule=cosine", r"set one of schedule.kind, schedule.gamma, schedule.warmup, schedule.hold$"),
-        ("qqqq=1", r"known: epochs, minutes, seed, .*schedule.gamma"),
+        ("qqqq=1", r"known: epochs, steps, minutes, seed, .*schedule.gamma"),
         ("=1", r"unknown setting ''"),
         (
             "schedule.gamma=2",

@@ -3,7 +3,20 @@
 import sys
 
 from hybonet.__main__ import STOPPED
-from hybonet.cli import catalogue, demo, export, hierarchy, knowledge_graph, networks, pictures, probe, report, tune
+from hybonet.cli import (
+    catalogue,
+    demo,
+    export,
+    hierarchy,
+    knowledge_graph,
+    networks,
+    pictures,
+    probe,
+    report,
+    translate,
+    translation,
+    tune,
+)
 from hybonet.cli.app import app
 
 __all__ = [
@@ -18,6 +31,8 @@ __all__ = [
     "pictures",
     "probe",
     "report",
+    "translate",
+    "translation",
     "tune",
 ]
 

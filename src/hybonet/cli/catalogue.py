@@ -24,6 +24,7 @@ def list_data() -> None:
 
         from hybonet.data.benchmarks import BENCHMARKS
         from hybonet.data.catalog import find_dataset
+        from hybonet.data.corpora import CORPORA, TOY, find_corpus, load_named_corpus
         from hybonet.data.network_benchmarks import NETWORKS
         from hybonet.data.networks import missing_files
         from hybonet.data.shipped_graph import load_shipped, shipped_graphs
@@ -48,11 +49,21 @@ def list_data() -> None:
             here = "generated" if network.generated else here
             add_row(networks, name, *(f"{network.statistics[part]:,}" for part in sizes), here)
             licences.setdefault(network.licence, []).append(name)
+        pairs = ("train", "valid", "test")
+        corpora = narrow_table(["name", "languages"], pairs, ["here"])
+        toy = load_named_corpus(TOY)
+        add_row(corpora, TOY, "-".join(toy.languages), *(f"{len(toy.splits[p]):,}" for p in pairs), "in the package")
+        for name, corpus in CORPORA.items():
+            here = "yes" if find_corpus(name) else "no"
+            add_row(corpora, name, corpus.directions[0], *(f"{corpus.statistics[p]:,}" for p in pairs), here)
+            licences.setdefault(corpus.licence, []).append(name)
         console = Console(highlight=False)
         console.print("Knowledge graphs")
         console.print(table)
         console.print("\nNetworks, for links and labels of nodes")
         console.print(networks)
+        console.print("\nParallel text, for translation")
+        console.print(corpora)
         console.print(
             "\nhybonet data show NAME says more, path where it is; hybonet data fetch NAME downloads it.\nLicences:"
         )
@@ -109,9 +120,11 @@ def list_recipes() -> None:
         from hybonet.recipes import recipes
         from hybonet.reporting.narrow_table import add_row, narrow_table
 
-        table = narrow_table(["recipe", "task", "data"], ["published MRR"], ["what"])
+        table = narrow_table(["recipe", "task", "data"], ["published"], ["what"])
         for each in recipes().values():
-            published = f"{each.published['mrr']:.3f}" if each.published else ""
+            metric, value = next(iter(each.published.items()), ("", 0.0))
+            shown = {"mrr": "MRR", "tokenized_bleu": "BLEU"}.get(metric, metric)
+            published = f"{shown} {value:.3g}" if metric else ""
             add_row(table, each.name, each.task, each.data or "any", published, each.about)
         Console(highlight=False).print(table)
 

@@ -17,6 +17,8 @@ class Memory(NamedTuple):
 
     states: Tensor
     padding: Tensor
+    #: What attention gathers, ``(B, S, d)``, in models where it is not the states.
+    values: Tensor | None = None
 
 
 class AttentionMaps(NamedTuple):
@@ -88,7 +90,9 @@ class TranslationModel(nn.Module, ABC):
 
     @abstractmethod
     def layer_states(self, source: Tensor) -> list[Tensor]:
-        """States ``(B, S, d)`` after the embedding and after every encoder layer; the last are the memory's."""
+        """States after the embedding and after every encoder layer, ``(B, S) -> (B, S, d)`` each; the last are the
+        memory's. Layers between may be of another width than ``dim``.
+        """
 
     @abstractmethod
     def decode(self, target_in: Tensor, memory: Memory) -> Tensor:

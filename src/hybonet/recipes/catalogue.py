@@ -10,6 +10,7 @@ from typing import Any
 from hybonet.recipes.hierarchy import RECIPES as HIERARCHY
 from hybonet.recipes.knowledge_graph import RECIPES as KNOWLEDGE_GRAPH
 from hybonet.recipes.settings_file import read_settings_file
+from hybonet.recipes.translation import RECIPES as TRANSLATION
 from hybonet.recipes.tree_probing import RECIPES as TREE_PROBING
 from hybonet.tasks.run_folder import command_for
 from hybonet.training import near_match
@@ -19,6 +20,7 @@ _BY_TASK: dict[str, dict[str, dict[str, Any]]] = {
     "kg": KNOWLEDGE_GRAPH,
     "hierarchy": HIERARCHY,
     "probe": TREE_PROBING,
+    "translation": TRANSLATION,
 }
 
 

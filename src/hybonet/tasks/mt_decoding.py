@@ -63,7 +63,7 @@ def decode_all(
     """
     found: list[list[Hypothesis]] = [[] for _ in range(len(sentences))]
     order = sentences.lengths.argsort(descending=True, stable=True)  # memory runs out at once or never
-    for number, rows in enumerate(order.split(batch_size)):
+    for number, rows in enumerate(order.split(batch_size) if len(order) else ()):
         source = sentences.padded(rows.tolist(), end=True).to(device)
         for row, hypotheses in zip(rows.tolist(), _decode(model, source, how, number), strict=True):
             found[row] = hypotheses

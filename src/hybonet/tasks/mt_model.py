@@ -85,8 +85,8 @@ class MTModel:
     def __repr__(self) -> str:
         return f"MTModel({self.settings.model}, {' to '.join(self.about['languages'])})"
 
-    @overload
-    def translate(self, sentences: str, how: Decoding | None = None) -> str: ...
+    @overload  # a sentence is a sequence of strings, too, but not of sentences
+    def translate(self, sentences: str, how: Decoding | None = None) -> str: ...  # type: ignore[overload-overlap]
 
     @overload
     def translate(self, sentences: Sequence[str], how: Decoding | None = None) -> list[str]: ...

@@ -1,0 +1,138 @@
+"""``hybonet translate``: sentences from a file or a pipe, translations out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from hybonet.cli import verbs
+from hybonet.cli.app import app, clean_errors
+
+if TYPE_CHECKING:
+    from hybonet.tasks.mt_model import Translation
+
+_EXAMPLES = """
+**Examples**
+
+From a pipe: `echo "The dog sees two birds." | hybonet translate runs/toy`
+
+A file, into another: `hybonet translate runs/toy sentences.txt --output translations.txt`
+
+The four best of each with their scores: `hybonet translate runs/toy sentences.txt --n-best 4 --format tsv`
+
+Drawn at random: `hybonet translate runs/toy sentences.txt --temperature 0.8 --top-p 0.9 --seed 1`
+"""
+
+
+@verbs.predict.of("translation", epilog=_EXAMPLES)
+@app.command(epilog=_EXAMPLES)
+def translate(
+    run: Annotated[Path, typer.Argument(help="A run folder of hybonet train translation, or an exported model.")],
+    sentences: Annotated[
+        Path | None, typer.Argument(help="File with a sentence a line (also .gz, .xz).", show_default="standard input")
+    ] = None,
+    beam: Annotated[
+        int | None, typer.Option(min=1, help="Translations followed at a time; 1: greedy.", show_default="the run's")
+    ] = None,
+    length_penalty: Annotated[
+        float | None, typer.Option(min=0, help="0: short translations win.", show_default="the run's")
+    ] = None,
+    n_best: Annotated[int, typer.Option(min=1, help="Translations of each sentence.")] = 1,
+    temperature: Annotated[
+        float | None, typer.Option(min=0.001, help="Draw translations at random; 1: as the model says.")
+    ] = None,
+    top_k: Annotated[int | None, typer.Option(min=1, help="Draw among so many likeliest tokens.")] = None,
+    top_p: Annotated[float | None, typer.Option(min=0.001, max=1, help="Draw among so much probability.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
+    form: Annotated[
+        Literal["text", "tsv", "json"],
+        typer.Option(
+            "--format",
+            help="text: a translation a line; tsv: line, score, translation; json: an object a sentence.",
+        ),
+    ] = "text",
+    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the terminal.")] = None,
+) -> None:
+    """Translate sentences, one a line; a line stays a line, and an empty one stays empty."""
+    with clean_errors():
+        from hybonet.files import write_atomically
+        from hybonet.tasks.mt_decoding import Decoding
+        from hybonet.tasks.mt_model import MTModel
+
+        if n_best > 1 and form == "text":
+            raise ValueError(
+                "expected --format tsv or json with --n-best: in text, which line belongs to which is lost"
+            )
+        if temperature is not None and beam is not None:
+            raise ValueError("expected --beam or --temperature, got both: a draw follows no beam; leave one out")
+        model = MTModel.load(run)
+        wide = max(n_best, model.settings.beam) if beam is None else beam
+        penalty = model.settings.length_penalty if length_penalty is None else length_penalty
+        how = Decoding(wide, penalty, n_best, temperature, top_k, top_p, seed)
+        lines = _read_lines(sentences)
+        with progress_bar(sum(bool(line) for line in lines)) as progress:
+            found = model.translations(lines, how, progress)
+        _note_odd(lines, found, model.settings.max_length)
+        text = "".join(
+            _written(number, line, each, form) for number, (line, each) in enumerate(zip(lines, found, strict=True), 1)
+        )
+        if output is None:
+            typer.echo(text, nl=False)
+        else:
+            write_atomically(output, lambda place: place.write_text(text, encoding="utf-8"))
+
+
+def _read_lines(path: Path | None) -> list[str]:
+    from hybonet.data.source_file import SourceFile, read_source
+    from hybonet.data.text_table import decode
+
+    file = SourceFile("standard input", "stdin", sys.stdin.buffer.read()) if path is None else read_source(path)
+    text = decode(file.content, file.source)
+    if not text.strip():
+        raise ValueError(f"{file.source}: expected sentences to translate, one a line, got none")
+    return [line.strip() for line in text.removesuffix("\n").split("\n")]
+
+
+def _note_odd(lines: list[str], found: list[list[Translation]], limit: int) -> None:
+    empty = sum(not line for line in lines)
+    if empty:
+        typer.echo(f"note: {empty:,} empty line{'s stay' if empty > 1 else ' stays'} empty", err=True)
+    cut = [str(number) for number, each in enumerate(found, 1) if each[0].cut]
+    if cut:
+        shown = ", ".join(cut[:5]) + (", …" if len(cut) > 5 else "")
+        typer.echo(
+            f"note: {len(cut):,} of {len(lines):,} sentences (line {shown}) have more than the model's {limit} tokens; "
+            "only their beginning was translated",
+            err=True,
+        )
+
+
+def _written(number: int, line: str, translations: list[Translation], form: str) -> str:
+    if form == "json":
+        best = [
+            {"text": each.text, "score": each.score, "log_probability": each.log_probability} for each in translations
+        ]
+        row = {"line": number, "source": line, "translations": best, "cut": translations[0].cut}
+        return json.dumps(row, ensure_ascii=False) + "\n"
+    if form == "tsv":
+        return "".join(f"{number}\t{each.score:.4f}\t{each.text}\n" for each in translations)
+    return translations[0].text + "\n"
+
+
+@contextmanager
+def progress_bar(total: int) -> Iterator[Callable[[int], None]]:
+    """A bar of sentences on a terminal's standard error; silent on a pipe."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("translating"), BarColumn(), MofNCompleteColumn(), TextColumn("left"), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        line = bar.add_task("translating", total=total)
+        yield lambda done: bar.advance(line, done)

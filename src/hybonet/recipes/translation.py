@@ -1,0 +1,142 @@
+"""Settings for machine translation: small ones for any text, those for Multi30k, and the paper's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hybonet.tasks.mt_settings import TranslationSettings
+from hybonet.training import ScheduleSettings
+from hybonet.tuning import Between, OneOf, Range
+
+
+def small() -> TranslationSettings:
+    """For a few hundred to some ten thousand short sentences, and to try things out."""
+    return TranslationSettings(
+        epochs=60,
+        dim=32,
+        layers=2,
+        heads=4,
+        dropout=0.0,
+        vocabulary=2000,
+        batch_tokens=512,
+        lr=0.005,
+        max_grad_norm=0.5,
+        schedule=ScheduleSettings(kind="linear", warmup=100, hold=0.3),
+        validate_every=5,
+    )
+
+
+def multi30k(**changes: Any) -> TranslationSettings:
+    """For the 29,000 short sentences of Multi30k on a few processor cores: a deep model would learn them by heart."""
+    settings: dict[str, Any] = {
+        "epochs": 60,
+        "layers": 3,
+        "heads": 4,
+        "dropout": 0.1,
+        "vocabulary": 8000,
+        "batch_tokens": 4096,
+        "lr": 0.005,
+        "max_grad_norm": 0.5,
+        "schedule": ScheduleSettings(kind="noam", warmup=500),
+        "validate_every": 1,
+        "average": 5,
+        "average_of": "best",
+        "compile": True,
+        **changes,
+    }
+    return TranslationSettings(**settings)
+
+
+def paper(warmup: int, dim: int, **changes: Any) -> TranslationSettings:
+    """The paper's training; its learning rate of 5 is a factor, and what it gives at the end of the warm-up is ours."""
+    settings: dict[str, Any] = {
+        "epochs": 1000,  # the steps decide
+        "dim": dim,
+        "feedforward": 4 * dim,
+        "layers": 6,
+        "label_smoothing": 0.1,
+        "max_grad_norm": 0.5,
+        "batch_tokens": 10240,
+        "max_length": 100,
+        "lr": noam_peak(5.0, dim, warmup),
+        "schedule": ScheduleSettings(kind="noam", warmup=warmup),
+        "validate_every": 1,
+        **changes,
+    }
+    return TranslationSettings(**settings)
+
+
+def noam_peak(factor: float, dim: int, warmup: int) -> float:
+    """The highest learning rate of factor · dim^-½ · min(step^-½, step · warmup^-1½).
+
+    Example:
+        >>> round(noam_peak(5.0, 64, 8000), 5)
+        0.00699
+    """
+    return factor * (dim * warmup) ** -0.5
+
+
+#: What decides how good a training becomes.
+_RANGES: dict[str, Range] = {
+    "lr": Between(0.001, 0.02, log=True),
+    "dropout": Between(0.0, 0.3),
+    "batch_tokens": OneOf((2048, 4096, 8192)),
+    "label_smoothing": Between(0.0, 0.2),
+}
+#: The paper trained on four GPUs with 10,240 tokens each.
+_WMT: dict[str, Any] = {"steps": 200_000, "accumulate": 4, "dropout": 0.1, "attention_dropout": 0.0}
+
+RECIPES: dict[str, dict[str, Any]] = {
+    "translation": {
+        "about": "any text of up to some ten thousand short pairs; the toy language in about a minute",
+        "settings": small(),
+        "ranges": {**_RANGES, "batch_tokens": OneOf((256, 512, 1024))},
+    },
+    "multi30k-64": {
+        "about": "64 ambient coordinates, 3 layers, a compiled model",
+        "settings": multi30k(dim=64, feedforward=256),
+        "data": "multi30k",
+        "ranges": _RANGES,
+    },
+    "multi30k-128": {
+        "about": "128 ambient coordinates, 4 layers, a compiled model",
+        "settings": multi30k(dim=128, feedforward=256, layers=4),
+        "data": "multi30k",
+        "ranges": _RANGES,
+    },
+    "paper-iwslt14-64": {
+        "about": "the paper's settings, 64 ambient coordinates (published on three times the pairs here)",
+        "settings": paper(8000, 64, steps=40_000, heads=4, dropout=0.0, attention_dropout=0.1, vocabulary=10_000),
+        "data": "iwslt14",
+        "published": {"tokenized_bleu": 25.9},
+        "ranges": _RANGES,
+    },
+    "paper-wmt14-64": {
+        "about": "the paper's settings, 64 ambient coordinates (published on all of WMT'14)",
+        "settings": paper(6000, 64, heads=4, vocabulary=32_000, **_WMT),
+        "data": "wmt14",
+        "published": {"tokenized_bleu": 19.7},
+        "ranges": _RANGES,
+    },
+    "paper-wmt14-128": {
+        "about": "the paper's settings, 128 ambient coordinates (published on all of WMT'14)",
+        "settings": paper(6000, 128, heads=8, vocabulary=32_000, **_WMT),
+        "data": "wmt14",
+        "published": {"tokenized_bleu": 23.3},
+        "ranges": _RANGES,
+    },
+    "paper-wmt14-256": {
+        "about": "the paper's settings, 256 ambient coordinates (published on all of WMT'14)",
+        "settings": paper(6000, 256, heads=8, vocabulary=32_000, **_WMT),
+        "data": "wmt14",
+        "published": {"tokenized_bleu": 26.2},
+        "ranges": _RANGES,
+    },
+    "paper-wmt14-base": {
+        "about": "the size of the base Transformer, 512 ambient coordinates (published on all of WMT'14)",
+        "settings": paper(6000, 512, heads=8, vocabulary=32_000, **_WMT),
+        "data": "wmt14",
+        "published": {"tokenized_bleu": 28.2},
+        "ranges": _RANGES,
+    },
+}
