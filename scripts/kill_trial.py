@@ -1,8 +1,9 @@
 """Kill trainings at random moments, resume them, and compare the weights with those of a training left alone.
 
     python scripts/kill_trial.py --kills 50 --record docs/results/records/kill_trial.json
+    python scripts/kill_trial.py --task translation --kills 20 --record docs/results/records/kill_trial_translation.json
 
-Every training is `hybonet train kg` on the graph inside the package. A trial ends when a resumed training finishes;
+Every training is `hybonet train TASK` on the data inside the package. A trial ends when a resumed training finishes;
 trials go on until there were enough kills. The record counts the kills by what had been saved, and says whether every
 finished model is the same file, byte for byte.
 """
@@ -24,22 +25,25 @@ from pathlib import Path
 from hybonet.tasks.provenance import provenance
 
 SETTINGS = ["epochs=6", "validate_every=2", "checkpoint_seconds=0.5"]
+#: Data inside the package, by task, and settings beside those of all.
+DATA = {"kg": ("wordnet", []), "translation": ("toy", ["average=2"])}
 
 
-def command(out: Path, *, resume: bool) -> list[str]:
-    base = [sys.executable, "-m", "hybonet.cli", "train", "kg", "--out", str(out), "--threads", "1"]
+def command(task: str, out: Path, *, resume: bool) -> list[str]:
+    base = [sys.executable, "-m", "hybonet.cli", "train", task, "--out", str(out), "--threads", "1"]
     if resume:
         return [*base, "--resume"]
-    return [*base, "--data", "wordnet", *(part for setting in SETTINGS for part in ("--set", setting))]
+    data, settings = DATA[task]
+    return [*base, "--data", data, *(part for setting in SETTINGS + settings for part in ("--set", setting))]
 
 
 def digest(out: Path) -> str:
     return hashlib.sha256((out / "model.safetensors").read_bytes()).hexdigest()
 
 
-def run_and_kill(out: Path, *, resume: bool, after: float | None) -> bool:
+def run_and_kill(task: str, out: Path, *, resume: bool, after: float | None) -> bool:
     """Start or resume; kill after so many seconds. True if the training finished before that."""
-    process = subprocess.Popen(command(out, resume=resume), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    process = subprocess.Popen(command(task, out, resume=resume), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         _, errors = process.communicate(timeout=after)
     except subprocess.TimeoutExpired:
@@ -62,6 +66,7 @@ def state_of(out: Path) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--task", choices=list(DATA), default="kg")
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0, help="of the moments")
     parser.add_argument("--record", type=Path)
@@ -71,7 +76,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         alone = Path(folder) / "alone"
         begun = time.monotonic()
-        run_and_kill(alone, resume=False, after=None)
+        run_and_kill(arguments.task, alone, resume=False, after=None)
         duration = time.monotonic() - begun
         expected = digest(alone)
         kills: list[str] = []
@@ -80,7 +85,7 @@ def main() -> None:
             out = Path(folder) / f"trial-{trials}"
             while True:  # until this training finishes; the last one is left alone once there were enough kills
                 after = moments.uniform(0.05, 0.8) * duration if len(kills) < arguments.kills else None
-                if run_and_kill(out, resume=(out / "config.json").exists(), after=after):
+                if run_and_kill(arguments.task, out, resume=(out / "config.json").exists(), after=after):
                     break
                 kills.append(state_of(out))
                 print(f"kill {len(kills)}: after {after:.1f} s, {kills[-1]}", flush=True)
@@ -89,7 +94,8 @@ def main() -> None:
             print(f"trial {trials}: {'same weights' if digest(out) == expected else 'OTHER WEIGHTS'}", flush=True)
     result = {
         "task": "kill_trial",
-        "settings": SETTINGS,
+        "trained": arguments.task,
+        "settings": SETTINGS + DATA[arguments.task][1],
         "kills": len(kills),
         "kills_by_state": {state: kills.count(state) for state in sorted(set(kills))},
         "finished_trainings": trials,

@@ -4,7 +4,7 @@
     python scripts/reproduce.py umls nations 'ablation-*'
     python scripts/results_page.py
 
-An experiment is a training by `hybonet train kg` for each of its seeds. What has a record is not run again; what was
+An experiment is a training by `hybonet train TASK` for each of its seeds. What has a record is not run again; what was
 interrupted goes on from its checkpoint.
 """
 
@@ -18,8 +18,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import translation_cells
+
 ROOT = Path(__file__).parent.parent
-RECORDS = ROOT / "docs/results/records/kg"
+RECORDS = ROOT / "docs/results/records"
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,15 @@ class Experiment:
     seeds: int = 1
     changes: tuple[str, ...] = ()
     about: str = ""
+    #: Runs of other experiments to learn from, which must be there.
+    teachers: tuple[str, ...] = ()
+    #: As in ``hybonet train TASK``, and its options beside data and settings.
+    task: str = "kg"
+    options: tuple[str, ...] = ()
+
+    def record(self, name: str, seed: int) -> Path:
+        """Where the record of one training lies."""
+        return RECORDS / self.task / f"{name}-seed{seed}.json"
 
 
 #: The models HyboNet is compared with, and the learning rate of each; all else is the recipe's.
@@ -93,6 +104,13 @@ EXPERIMENTS = {
     "umls-without-loop-bias": Experiment("UMLS", seeds=5, changes=("loop_bias=false",), about="two minutes in all"),
     "nations-without-loop-bias": Experiment("Nations", seeds=5, changes=("loop_bias=false",), about="a minute"),
     "wn18rr-32": Experiment("WN18RR", "wn18rr-32", seeds=3, about="a quarter of an hour each on one core"),
+    "wn18rr-32-taught": Experiment(
+        "WN18RR",
+        "wn18rr-32-taught",
+        seeds=3,
+        teachers=("wn18rr-32-seed0", "wn18rr-32-seed1"),
+        about="twenty minutes each on one core, after wn18rr-32",
+    ),
     "fb15k237-32": Experiment("FB15k-237", "fb15k237-32", seeds=3, about="twenty minutes each on one core"),
     "wordnet": Experiment("wordnet", seeds=3, about="the graph inside the package; five minutes in all"),
     "paper-wn18rr-32": Experiment("WN18RR", "paper-wn18rr-32", changes=("minutes=90",), about="an hour and a half"),
@@ -116,24 +134,30 @@ for _name, _changes in SHORT.items():
     )
 for _name, _changes in ABLATIONS.items():
     EXPERIMENTS[f"ablation-{_name}"] = Experiment("wordnet", changes=_changes, about="a minute or two")
+for _name, _data, _recipe, _seeds, _changes, _options, _about in translation_cells.trainings():
+    EXPERIMENTS[_name] = Experiment(_data, _recipe, _seeds, _changes, _about, task="translation", options=_options)
 
 
 def train(name: str, seed: int, runs: Path, threads: int) -> None:
     """One training, or the rest of one."""
-    experiment, target = EXPERIMENTS[name], RECORDS / f"{name}-seed{seed}.json"
+    experiment = EXPERIMENTS[name]
+    target = experiment.record(name, seed)
     if target.exists():
         print(f"{target.name}: there already")
         return
     out = runs / f"{name}-seed{seed}"
-    command = [sys.executable, "-m", "hybonet.cli", "train", "kg", "--out", str(out), "--threads", str(threads)]
+    command = [sys.executable, "-m", "hybonet.cli", "train", experiment.task, "--out", str(out)]
+    command += ["--threads", str(threads)]
     if (out / "config.json").exists():
         command.append("--resume")
     else:
-        command += ["--data", experiment.data, "--recipe", experiment.recipe]
+        command += ["--data", experiment.data, "--recipe", experiment.recipe, *experiment.options]
         for change in (*experiment.changes, f"seed={seed}"):
             command += ["--set", change]
+        for teacher in experiment.teachers:
+            command += ["--teacher", str(runs / teacher)]
     subprocess.run(command, check=True)
-    RECORDS.mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(out / "record.json", target)
     print(f"stored {target.relative_to(ROOT)}")
 
@@ -157,7 +181,7 @@ def main() -> None:
     for name in chosen:
         experiment = EXPERIMENTS[name]
         if arguments.list:
-            stored = len(list(RECORDS.glob(f"{name}-seed*.json")))
+            stored = len(list((RECORDS / experiment.task).glob(f"{name}-seed*.json")))
             progress = f"{stored}/{experiment.seeds} stored"
             print(f"{name}: {experiment.data}, {experiment.recipe}, {progress}; {experiment.about}")
             continue

@@ -1,12 +1,20 @@
 """Every recipe builds, and trains on a toy graph."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
+from hybonet.data.corpora import load_named_corpus
+from hybonet.data.parallel_text import Pairs
+from hybonet.data.translation_data import prepare
 from hybonet.data.triples import TripleData
 from hybonet.recipes import recipe, recipes
 from hybonet.tasks.hierarchy_embedding import HierarchySettings
 from hybonet.tasks.knowledge_graph import KnowledgeGraphTask
+from hybonet.tasks.mt_decoding import Decoding
+from hybonet.tasks.mt_evaluation import evaluate
+from hybonet.tasks.translation import TranslationTask
 from hybonet.training import Trainer, override
 
 
@@ -26,6 +34,34 @@ def test_recipe_trains_two_epochs(name, tmp_path):
     assert result.history[1]["loss"] < result.history[0]["loss"]
 
 
+@pytest.fixture(scope="module")
+def toy_text():
+    corpus = load_named_corpus("toy")
+    splits = {name: Pairs(pairs.source[:12], pairs.target[:12]) for name, pairs in corpus.splits.items()}
+    return prepare(replace(corpus, splits=splits), "words", 100)
+
+
+@pytest.mark.parametrize("name", [each.name for each in recipes().values() if each.task == "translation"])
+def test_translation_recipe_trains_two_steps(name, toy_text, tmp_path):
+    settings = override(recipe(name).settings, ["steps=2", "compile=false", "accumulate=1", "batch_tokens=110"])
+    if settings.dim > 64:  # the sizes of large ones are checked by building; two steps of them take their time
+        model = TranslationTask(settings, toy_text).build_model()
+        assert model.dim == settings.dim
+        return
+    result = Trainer(TranslationTask(settings, toy_text), tmp_path).fit()
+    assert result.best["perplexity"] < 1e6
+    assert all(parameter.isfinite().all() for parameter in result.model.parameters())
+
+
+@pytest.mark.parametrize("model", ["euclidean", "hatt", "convolution", "poincare"])
+def test_every_translation_model_trains_and_translates(model, toy_text, tmp_path):
+    changes = ["steps=3", f"model={model}", "dim=16", "layers=1", "batch_tokens=110"]
+    settings = override(recipe("translation").settings, changes)
+    result = Trainer(TranslationTask(settings, toy_text), tmp_path).fit()
+    how = Decoding(beam=2, max_length=5)
+    assert evaluate(result.model, toy_text, "test", how, settings=settings)["perplexity"] < 1e6
+
+
 def test_a_recipe_is_for_its_task():
     assert recipe("hierarchy", task="hierarchy").settings == HierarchySettings()
     with pytest.raises(ValueError, match="for train kg, but 'hierarchy' is one for train hierarchy; choose one of def"):
@@ -40,6 +76,11 @@ def test_the_papers_settings():
     assert (settings.epochs, settings.scale, settings.lr, settings.max_grad_norm) == (1000, 3.5, 0.005, 0.5)
     assert settings.optimizer == "riemannian"
     assert recipe("paper-fb15k237-500").published["mrr"] == 0.352
+    settings = recipe("paper-iwslt14-64").settings
+    assert (settings.dim, settings.feedforward, settings.layers, settings.heads) == (64, 256, 6, 4)
+    assert (settings.batch_tokens, settings.steps, settings.schedule.warmup) == (10_240, 40_000, 8000)
+    assert (settings.dropout, settings.attention_dropout, settings.label_smoothing) == (0.0, 0.1, 0.1)
+    assert settings.optimizer == "riemannian"
 
 
 def test_relations_are_dense_parameters_of_the_stated_size(tmp_path):

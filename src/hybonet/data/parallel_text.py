@@ -124,7 +124,7 @@ def read_table(file: SourceFile, notes: list[str]) -> Pairs:
     """
     rows = [line.split("\t") for line in _lines(file)]
     for number, row in enumerate(rows, 1):
-        if len(row) != 2 and row != [""]:
+        if len(row) != 2 and any(cell.strip() for cell in row):
             raise ValueError(
                 f"{file.source}, line {number}: expected a sentence, a tab and its translation, got {len(row)} "
                 f"column{'s' if len(row) > 1 else ''}; correct the line, or give two aligned files with --source and "
@@ -152,10 +152,11 @@ def _lines(file: SourceFile) -> list[str]:
     text = decode(file.content, file.source)
     if not text.strip():
         raise ValueError(f"{file.source}: expected sentences, got an empty file; give one with a sentence a line")
-    return [line.rstrip("\r").strip() for line in text.removesuffix("\n").split("\n")]
+    return [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
 
 
 def _whole_pairs(source: Sequence[str], target: Sequence[str], where: str, notes: list[str]) -> Pairs:
+    source, target = [text.strip() for text in source], [text.strip() for text in target]
     empty = [number for number, pair in enumerate(zip(source, target, strict=True), 1) if not all(pair)]
     if empty:
         shown = ", ".join(map(str, empty[:_SHOWN])) + (", …" if len(empty) > _SHOWN else "")

@@ -12,12 +12,13 @@ from hybonet.tuning import Between, OneOf, Range
 def small() -> TranslationSettings:
     """For a few hundred to some ten thousand short sentences, and to try things out."""
     return TranslationSettings(
-        epochs=60,
+        epochs=40,
         dim=32,
         layers=2,
         heads=4,
         dropout=0.0,
-        vocabulary=2000,
+        tokenizer="bpe",
+        vocabulary=1000,
         batch_tokens=512,
         lr=0.005,
         max_grad_norm=0.5,
@@ -26,8 +27,8 @@ def small() -> TranslationSettings:
     )
 
 
-def multi30k(**changes: Any) -> TranslationSettings:
-    """For the 29,000 short sentences of Multi30k on a few processor cores: a deep model would learn them by heart."""
+def quick(**changes: Any) -> TranslationSettings:
+    """For some ten thousand sentences and less than an hour on a few processor cores."""
     settings: dict[str, Any] = {
         "epochs": 60,
         "layers": 3,
@@ -94,14 +95,20 @@ RECIPES: dict[str, dict[str, Any]] = {
     },
     "multi30k-64": {
         "about": "64 ambient coordinates, 3 layers, a compiled model",
-        "settings": multi30k(dim=64, feedforward=256),
+        "settings": quick(dim=64, feedforward=256),
         "data": "multi30k",
         "ranges": _RANGES,
     },
     "multi30k-128": {
         "about": "128 ambient coordinates, 4 layers, a compiled model",
-        "settings": multi30k(dim=128, feedforward=256, layers=4),
+        "settings": quick(dim=128, feedforward=256, layers=4),
         "data": "multi30k",
+        "ranges": _RANGES,
+    },
+    "iwslt14-64": {
+        "about": "64 ambient coordinates, 3 layers, a compiled model, for an hour or so",
+        "settings": quick(dim=64, feedforward=256, vocabulary=10_000),
+        "data": "iwslt14",
         "ranges": _RANGES,
     },
     "paper-iwslt14-64": {

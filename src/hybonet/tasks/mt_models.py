@@ -10,6 +10,9 @@ from hybonet.tasks.mt_settings import ModelName
 _CLASSES: dict[str, str] = {
     "hybonet": "hybonet.models.translator:Translator",
     "euclidean": "hybonet.models.baselines.euclidean_translator:EuclideanTranslator",
+    "hatt": "hybonet.models.baselines.hyperbolic_attention:HyperbolicAttentionTranslator",
+    "convolution": "hybonet.models.baselines.convolution_translator:ConvolutionTranslator",
+    "poincare": "hybonet.models.baselines.poincare_translator:PoincareTranslator",
 }
 
 

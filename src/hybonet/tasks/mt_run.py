@@ -113,6 +113,13 @@ def read_data(folder: Path) -> TranslationData:
     if missing:
         raise ValueError(f"{folder / TOKENS}: expected {missing[0]}, found none; restore it or train again")
     tokens = {split: TokenPairs(*(_sequences(tensors, split, side) for side in sides)) for split in about["splits"]}
+    texts = _read_held_out(folder / HELD_OUT)
+    short = [split for split in tokens if split != "train" and len(texts.get(split, ())) != len(tokens[split])]
+    if short:
+        raise ValueError(
+            f"{folder / HELD_OUT}: expected a pair a line as JSON, {len(tokens[short[0]]):,} of them for {short[0]}, "
+            f"got {len(texts.get(short[0], ())):,}; restore it or train again"
+        )
     source, target = read_tokenizers(folder)
     return TranslationData(
         about["source"],
@@ -122,7 +129,7 @@ def read_data(folder: Path) -> TranslationData:
         source,
         target,
         tokens,
-        _read_held_out(folder / HELD_OUT),
+        texts,
         tuple(about["notes"]),
     )
 

@@ -32,6 +32,9 @@ class TranslationSettings(LoopSettings):
     feedforward: int | None = Field(None, ge=4, description="numbers inside feed-forward blocks; none: 4 times dim")
     dropout: float = Field(0.1, ge=0, lt=1, description="share of numbers set to 0 at random in training")
     attention_dropout: float = Field(0.1, ge=0, lt=1, description="the same for attention weights")
+    positions: Literal["learned", "sinusoidal"] | None = Field(
+        None, description="vectors of places in a sentence; none: sinusoidal for euclidean and hatt, else learned"
+    )
     tokenizer: TokenizerKind = Field(
         "unigram",
         description="how sentences are cut: unigram or bpe (pieces of words, learned by sentencepiece), words (at "
@@ -70,12 +73,16 @@ class TranslationSettings(LoopSettings):
 
     @model_validator(mode="after")
     def _sizes_that_fit(self) -> TranslationSettings:
-        if self.dim % self.heads:
-            fitting = [n for n in range(1, self.dim + 1) if self.dim % n == 0 and n <= 16]
+        if self.dim % self.heads or self.dim < 2 * self.heads:
+            fitting = [n for n in range(1, 17) if self.dim % n == 0 and self.dim >= 2 * n]
             raise ValueError(
-                f"expected dim to be a multiple of heads, got dim={self.dim} and heads={self.heads}; for this dim use "
-                f"heads {', '.join(map(str, fitting))}"
+                f"expected dim to be a multiple of heads, two or more numbers a head, got dim={self.dim} and "
+                f"heads={self.heads}; for this dim use heads {', '.join(map(str, fitting))}"
             )
+        curved = {"K": self.K != -1.0, "learn_curvature": self.learn_curvature, "init_std": self.init_std is not None}
+        idle = [name for name, changed in curved.items() if changed and self.model != "hybonet"]
+        if idle:
+            raise ValueError(f"expected {idle[0]} with model=hybonet only, got model={self.model}; leave it out")
         if self.batch_tokens <= self.max_length:
             raise ValueError(
                 f"expected batch_tokens above max_length, got {self.batch_tokens} and {self.max_length}: a batch must "

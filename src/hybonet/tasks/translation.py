@@ -90,9 +90,9 @@ def build_translation_model(
         (60, 101)
     """
     s = settings
-    own: dict[str, Any] = {}
+    own: dict[str, Any] = {} if s.positions is None else {"positions": s.positions}
     if s.model == "hybonet":
-        own = {"manifold": Lorentz(s.K, learnable=s.learn_curvature), "init_std": s.init_std}
+        own |= {"manifold": Lorentz(s.K, learnable=s.learn_curvature), "init_std": s.init_std}
     return translation_model_class(s.model)(
         source_vocabulary,
         target_vocabulary,
