@@ -9,7 +9,7 @@ import shutil
 
 import torch
 
-from tests.cli import translation_mistakes
+from tests.cli import probe_mistakes, translation_mistakes
 from tests.cli.staging import (
     GOOD,
     BadInput,
@@ -436,6 +436,7 @@ GROUPS = {
     "Questions": NAMES,
     "Run folders": RUNS,
     "Translation": translation_mistakes.MISTAKES,
+    "Probing": probe_mistakes.MISTAKES,
 }
 
 #: Odd but possible: training goes on, and a note says what was seen.

@@ -106,12 +106,17 @@ def _probe(
     out: Path, given: dict[str, str], changes: list[str], *, resume: bool, plot: bool, tensorboard: bool
 ) -> None:
     from hybonet.reporting.disk import require_matplotlib
-    from hybonet.tasks.probe_run import read_settings, train_run
+    from hybonet.tasks.probe_run import read_settings_to_resume, train_run
     from hybonet.tasks.run_folder import check_target
 
     recipe_name = given.get("recipe", "probe")
     if resume:
-        settings = settings_to_resume(out, read_settings, given, changes)
+        if "ENCODER" in given:
+            raise ValueError(
+                f"expected no encoder with --resume, got {given['ENCODER']!r}: a run keeps the states that it has; "
+                "start a new one to probe another"
+            )
+        settings = settings_to_resume(out, read_settings_to_resume, given, changes)
     else:
         settings = settings_for("probe", recipe_name, changes)
         if "ENCODER" not in given:

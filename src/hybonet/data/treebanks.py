@@ -128,6 +128,16 @@ def split_places(count: int) -> dict[str, list[int]]:
     return chosen
 
 
+def published_name(name: str) -> str | None:
+    """The name of a published treebank as it is written, capitals or not; None for other words.
+
+    Example:
+        >>> published_name("ud_english-ewt")
+        'UD_English-EWT'
+    """
+    return next((known for known in TREEBANKS if known.casefold() == name.casefold()), None)
+
+
 def find_treebank(name: str) -> Path | None:
     """The first folder on the search path that has all files of a published treebank, packed or not, or None.
 

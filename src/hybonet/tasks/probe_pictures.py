@@ -38,7 +38,7 @@ def draw_run(
     target.mkdir(parents=True, exist_ok=True)
     encoder, data = run.record["encoder"]["name"], source_name(run.record["data"]["source"])
     control = "" if run.settings.control == "none" else f" ({run.settings.control.replace('-', ' ')})"
-    title = f"{run.settings.probe.capitalize()} probe of {encoder}{control} on {data}"
+    title = f"{run.settings.probe.capitalize()} probe, {data} trees: {encoder}{control}"
     draw_layers(run.record["layers"], run.record["best_layer"], target / LAYERS, title=title, dpi=dpi)
     tree, guess = run.test.trees[number], predicted[number]
     probe = run.model.distance

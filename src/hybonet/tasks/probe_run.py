@@ -93,6 +93,16 @@ def read_settings(folder: Path) -> ProbeSettings:
     return read_settings_as(ProbeSettings, read_config(folder, TreeProbingTask.name), folder)
 
 
+def read_settings_to_resume(folder: Path) -> ProbeSettings:
+    """The settings of a run whose states are still there; without them it cannot go on."""
+    settings = read_settings(folder)
+    if not (folder / STATES).is_file():
+        raise ValueError(
+            f"expected {STATES} in the run {str(folder)!r} to go on with, found none; restore it or start a new run"
+        )
+    return settings
+
+
 def read_data(folder: Path, splits: Sequence[str] = SPLITS) -> ProbeData:
     """What a run probes, or some splits of it."""
     probed = read_config(folder, TreeProbingTask.name)["probed"]
