@@ -15,7 +15,7 @@ def default() -> ProbeSettings:
 
 def tutorial() -> ProbeSettings:
     """For a treebank of some hundred sentences."""
-    return ProbeSettings(epochs=30, validate_every=5, lr=0.005)
+    return ProbeSettings(epochs=30, validate_every=5, lr=0.01)
 
 
 def paper(**changes: Any) -> ProbeSettings:
