@@ -51,6 +51,8 @@ def test_layers_controls_and_probes(folder: Path) -> None:
     assert [row["layer"] for row in record["layers"]] == [1]
     assert record["settings"]["control"] == "shuffled-labels"
     assert {"train", "valid", "test"} <= record.keys()
+    # Measured again on the same shuffled trees.
+    assert json.loads(run("evaluate other --json", folder).output) == [{"layer": 1, **record["layers"][0]["test"]}]
     more = run("probe --out other --resume --set epochs=3 --threads 1 --no-plot", folder)
     assert more.code == 0, more.output
     assert json.loads((folder / "other/record.json").read_text())["epochs"] == 3

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -152,10 +153,11 @@ class ProbeRun:
         )
         return cls(settings, data, load_best(folder, model), read_record(folder))
 
-    @property
+    @cached_property
     def test(self) -> ProbeSplit:
-        """The test sentences as the treebank has them, whatever the control."""
-        return self.data.splits["test"]
+        """The test sentences; under the control ``shuffled-labels`` with the trees that were to be learnt."""
+        split = self.data.splits["test"]
+        return split.shuffled(self.settings.seed, "test") if self.settings.control == "shuffled-labels" else split
 
     def place_of(self, layer: int | None = None) -> int:
         """The place of a layer among those probed; of the best one by default."""

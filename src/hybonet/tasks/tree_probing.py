@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from hybonet.data.treebanks import SPLITS
 from hybonet.data.trees import DependencyTree
 from hybonet.geometry import Lorentz
 from hybonet.metrics.probing import PROTOCOL, ProbeMeter, ProbeScores
@@ -58,9 +59,9 @@ class ProbeSplit:
         """Distances and depths of every sentence."""
         return [(tree.distances.to(torch.int16), tree.depths.to(torch.int16)) for tree in self.trees]
 
-    def shuffled(self, seed: int, place: int) -> ProbeSplit:
-        """With the words of every sentence in each other's places of its tree, drawn by seed and number."""
-        numbers = range(len(self.trees))
+    def shuffled(self, seed: int, name: str) -> ProbeSplit:
+        """With the words of every sentence in each other's places of its tree, drawn by seed, split and number."""
+        numbers, place = range(len(self.trees)), SPLITS.index(name)
         trees = tuple(_shuffled(self.trees[number], generator_for(seed, place, number)) for number in numbers)
         return replace(self, trees=trees)
 
@@ -102,9 +103,7 @@ class TreeProbingTask:
         self.settings, self.data = settings, data
         self.splits = data.splits
         if settings.control == "shuffled-labels":
-            self.splits = {
-                name: split.shuffled(settings.seed, place) for place, (name, split) in enumerate(data.splits.items())
-            }
+            self.splits = {name: split.shuffled(settings.seed, name) for name, split in data.splits.items()}
         self.num_layers, self.features = self.splits["train"].states.shape[1:]
 
     def build_model(self) -> TreeProbes:
