@@ -38,11 +38,11 @@ class Ratio:
     target: str
     #: Bound on ``ratio``: an upper one for "<=", a lower one for ">=".
     bound: float
-    faster_is: str  # "ours/peer" (want small) or "peer/ours" (want large)
+    faster_is: str  # "ours/peer" (of times, want small), "peer/ours" (want large) or "speeds" (ours/peer, want large)
 
     @property
     def ratio(self) -> float:
-        return self.ours / self.peer if self.faster_is == "ours/peer" else self.peer / self.ours
+        return self.peer / self.ours if self.faster_is == "peer/ours" else self.ours / self.peer
 
     @property
     def met(self) -> bool | None:
@@ -111,3 +111,8 @@ def lower_is_better(
 def times_faster(topic: str, case: str, ours: float, peer: float, bound: float = 0.0) -> Ratio:
     """A ratio peer/ours that should be at least the bound (0: for information)."""
     return Ratio(topic, case, "time", ours, peer, "ms", f"≥ {bound:g}× faster" if bound else "", bound, "peer/ours")
+
+
+def share_of_speed(topic: str, case: str, ours: float, peer: float, unit: str, bound: float = 0.0) -> Ratio:
+    """A ratio ours/peer of speeds that should be at least the bound (0: for information)."""
+    return Ratio(topic, case, "speed", ours, peer, unit, f"≥ {bound:g}×" if bound else "", bound, "speeds")

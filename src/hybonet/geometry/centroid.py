@@ -68,7 +68,8 @@ def to_sheet(s: Tensor, *, K: Curvature) -> Tensor:
         tensor([[1.2500, 0.0000, 0.7500],
                 [1.0000, 0.0000, 0.0000]])
     """
-    return _ToSheet.apply(bounded(s), -1.0 / K)[0].to(s.dtype)
+    scaled = _ToSheet.apply if torch.is_grad_enabled() else _ToSheet.forward  # small steps feel autograd's own cost
+    return scaled(bounded(s), -1.0 / K)[0].to(s.dtype)
 
 
 def centroid(x: Tensor, weights: Tensor | None = None, *, K: Curvature) -> Tensor:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -24,8 +24,7 @@ BALL_MARGIN = 4
 ROTATION_TOLERANCE = 100
 
 
-@dataclass(frozen=True)
-class Precision:
+class Precision(NamedTuple):
     """What one dtype can carry on the sheet.
 
     Example:
@@ -46,14 +45,6 @@ class Precision:
     sheet_tolerance: float
 
 
-_PRECISIONS = {
-    torch.float64: Precision(19.0, 2.0**320, 1e-150, 1e-13),
-    torch.float32: Precision(9.0, 2.0**38, 1e-15, 1e-5),
-    torch.bfloat16: Precision(3.5, 2.0**38, 1e-15, 2e-2),
-    torch.float16: Precision(4.5, 2.0**9, 2e-4, 3e-3),
-}
-
-
 def precision(dtype: torch.dtype) -> Precision:
     """The contract for ``dtype``; integers and complex numbers have none.
 
@@ -62,13 +53,19 @@ def precision(dtype: torch.dtype) -> Precision:
         >>> precision(torch.float64).sheet_tolerance
         1e-13
     """
-    try:
-        return _PRECISIONS[dtype]
-    except KeyError:
-        raise ValueError(
-            f"expected a real floating dtype (float64, float32, bfloat16 or float16), got {dtype}; "
-            "convert the tensor with .float() first"
-        ) from None
+    # Written out, not looked up: torch.compile(dynamic=True) takes numbers found in a table for ones that may change.
+    if dtype == torch.float32:
+        return Precision(9.0, 2.0**38, 1e-15, 1e-5)
+    if dtype == torch.float64:
+        return Precision(19.0, 2.0**320, 1e-150, 1e-13)
+    if dtype == torch.bfloat16:
+        return Precision(3.5, 2.0**38, 1e-15, 2e-2)
+    if dtype == torch.float16:
+        return Precision(4.5, 2.0**9, 2e-4, 3e-3)
+    raise ValueError(
+        f"expected a real floating dtype (float64, float32, bfloat16 or float16), got {dtype}; "
+        "convert the tensor with .float() first"
+    )
 
 
 def working(x: Tensor) -> Tensor:

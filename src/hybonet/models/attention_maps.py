@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 
@@ -35,7 +36,8 @@ def recorded_weights(blocks: Iterable[nn.Module]) -> Iterator[dict[nn.Module, Te
     for block in blocks:
         handles += [block.register_forward_pre_hook(ask, with_kwargs=True), block.register_forward_hook(keep)]
     try:
-        yield weights
+        with torch.compiler.set_stance("force_eager"):  # a compiled caller knows nothing of hooks
+            yield weights
     finally:
         for handle in handles:
             handle.remove()

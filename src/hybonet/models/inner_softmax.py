@@ -73,7 +73,7 @@ class _InnerSoftmaxLoss(torch.autograd.Function):
         extra_columns: Tensor,
     ) -> Tensor:
         wanted = any(ctx.needs_input_grad)
-        height = min(len(question), max(1, _BLOCK // max(1, len(candidates))))
+        height = max(1, min(len(question), _BLOCK // max(1, len(candidates))))
         hidden = _ByBlock(rows, columns, height, len(question))
         added = _ByBlock(extra_rows, extra_columns, height, len(question))
         # Candidates lie along the long side of both products, which is how the kernels for narrow matrices like them.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
@@ -77,9 +78,14 @@ class TransformerTranslator(TranslationModel):
     def step(self, tokens: Tensor, cache: LayerCaches) -> Tensor:
         x = self.embed_target(tokens[:, None], cache.position)
         for layer, own in zip(self.decoder_layers, cache.layers, strict=True):
-            x = layer(x, cache.memory.states, memory_key_padding_mask=cache.memory.padding, cache=own)
+            # Not layer(...): a compiled call would be built anew for every length of the cache.
+            x = layer.forward(x, cache.memory.states, memory_key_padding_mask=cache.memory.padding, cache=own)
         cache.position += 1
         return self.logits(self.finish_decoder(x)[:, 0])
+
+    def repeated_layers(self) -> Iterator[nn.Module]:
+        yield from self.encoder_layers
+        yield from self.decoder_layers
 
     @torch.no_grad()
     def attention_maps(self, source: Tensor, target_in: Tensor) -> AttentionMaps:

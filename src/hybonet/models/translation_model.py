@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -46,8 +46,8 @@ class TranslationModel(nn.Module, ABC):
     ``forward(source, target_in)`` gives logits ``(B, T, target_vocab)``. ``forward(source, target_in, labels,
     label_smoothing=ε)`` gives the mean cross-entropy of the labels ``(B, T)`` over all that are not padding, without
     ever holding the logits: train with this call, through whatever wraps the model (DDP, a compiled module). Without
-    smoothing its exponential is the perplexity. ``model.compile(dynamic=True)`` compiles all but the loss; one graph
-    serves all batch sizes and lengths.
+    smoothing its exponential is the perplexity. ``model.compile(dynamic=True)`` compiles the layers for it; one graph
+    a kind of layer serves all of them and all batch sizes and lengths.
 
     Decoding, under ``torch.no_grad()``: ``cache = model.start(model.encode(source), copies=beam)``, then
     ``model.step(tokens, cache)`` gives logits of the next token for every row (see :mod:`hybonet.models.decoding`).
@@ -114,6 +114,10 @@ class TranslationModel(nn.Module, ABC):
     def attention_maps(self, source: Tensor, target_in: Tensor) -> AttentionMaps:
         """The attention weights of every layer, for pictures."""
 
+    @abstractmethod
+    def repeated_layers(self) -> Iterator[nn.Module]:
+        """The layers that nearly all of the work is done in."""
+
     def inner_form(self, hidden: Tensor) -> tuple[Tensor, Tensor] | None:
         """``(question, candidates)`` whose products are the logits up to a number a row; None if there are none such.
 
@@ -131,9 +135,17 @@ class TranslationModel(nn.Module, ABC):
         hidden = self.decode(target_in, self.encode(source))
         return self.logits(hidden) if labels is None else self._loss(hidden, labels, label_smoothing)
 
-    @torch.compiler.disable
+    def compile(self, *args: Any, **options: Any) -> None:
+        """Compile every layer apart, with the options of ``torch.compile``.
+
+        Layers of a kind share their code, so that it is traced and built once and not once a layer: a graph of the
+        whole model would take many minutes. Steps of decoding are not compiled.
+        """
+        for layer in self.repeated_layers():
+            layer.compile(*args, **options)
+
     def _loss(self, hidden: Tensor, labels: Tensor, label_smoothing: float) -> Tensor:
-        """Mean cross-entropy of the labels that are not padding; how many there are would need a graph of its own."""
+        """Mean cross-entropy of the labels that are not padding."""
         asked = labels != self.padding
         hidden, labels = hidden[asked], labels[asked]
         form = self.inner_form(hidden)

@@ -111,6 +111,8 @@ def lorentz_attention(
         q, scale = _flip_time(q) * (2.0 * scale), 1.0
     elif _flash_centroid_serves(q, k, v, attn_mask, dropout_p, manifold):
         radius = math.sqrt(-1.0 / manifold.curvature)
+        if not torch.is_grad_enabled():  # small steps feel autograd's own cost
+            return _FlashCentroid.forward(q, k, v, is_causal, 2.0 * scale, radius)[0]
         # torch.compile wants three tensors here, even if they are one.
         return _FlashCentroid.apply(q, k.view_as(k), v.view_as(v), is_causal, 2.0 * scale, radius)[0]
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
@@ -95,8 +96,9 @@ class LorentzDistanceHead(LorentzModule):
 
     def forward(self, x: Tensor) -> Tensor:
         self.manifold.validate(x, self.in_features)
-        offset = -2.0 / self.manifold.K if self.bias is None else self.bias - 2.0 / self.manifold.K
-        return x @ self._mirrored().T + offset
+        if self.bias is None:
+            return F.linear(x, self._mirrored()) - 2.0 / self.manifold.K
+        return F.linear(x, self._mirrored(), self.bias - 2.0 / self.manifold.K)
 
     def _mirrored(self) -> Tensor:
         """What gives 2 <x, c_i> in a product with x, ``(num_classes, in_features)``."""

@@ -35,7 +35,7 @@ class _GatedLift(torch.autograd.Function):
         time = sigma * lam + eps
         norm = torch.linalg.vector_norm(u[..., 1:], dim=-1, keepdim=True)
         # Without a direction there is no point at that time: such a row becomes the origin, with zero gradient.
-        usable = (norm > precision(u.dtype).min_norm) & norm.isfinite()
+        usable = (norm > precision(u.dtype).min_norm) & (norm < math.inf)
         scale = torch.where(usable, (time.square() - k).sqrt() / norm, 0.0)
         y = u * scale
         y[..., :1] = torch.where(usable, time, k**0.5)
@@ -89,7 +89,9 @@ def gated_lift(u: Tensor, scale: Curvature, *, K: Curvature, min_time: float = M
         tensor([2.1000, 1.1080, 1.4773])
     """
     u = wide_in_autocast(u)
-    return _GatedLift.apply(working(u), scale, min_time * origin_time(K), -1.0 / K)[0].to(u.dtype)
+    # Steps of decoding are so small that the way through autograd would cost as much as the work.
+    lifted = _GatedLift.apply if torch.is_grad_enabled() else _GatedLift.forward
+    return lifted(working(u), scale, min_time * origin_time(K), -1.0 / K)[0].to(u.dtype)
 
 
 class LorentzLinear(LorentzModule):
@@ -242,7 +244,11 @@ class LorentzLinear(LorentzModule):
             u = torch.cat((gate.unsqueeze(-1), u.unflatten(-1, (heads, -1))[..., 1:]), dim=-1).flatten(-2)
         if residual is None:
             return u
-        return u + (residual if self.time_gate == "released" else residual * self._space_rows(residual))
+        if self.time_gate == "released":
+            return u + residual
+        if u.dtype == residual.dtype:
+            return torch.addcmul(u, residual, self._space_rows(residual))
+        return u + residual * self._space_rows(residual)  # autocast: the sum is wide
 
     def _space_rows(self, like: Tensor) -> Tensor:
         """1 for space rows of the output, 0 for the time gates."""

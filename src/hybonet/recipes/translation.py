@@ -10,7 +10,7 @@ from hybonet.tuning import Between, OneOf, Range
 
 
 def small() -> TranslationSettings:
-    """For a few hundred to some ten thousand short sentences, and to try things out."""
+    """For a few hundred to some thousand short sentences, and to try things out."""
     return TranslationSettings(
         epochs=40,
         dim=32,
@@ -18,7 +18,7 @@ def small() -> TranslationSettings:
         heads=4,
         dropout=0.0,
         tokenizer="bpe",
-        vocabulary=1000,
+        vocabulary=300,
         batch_tokens=512,
         lr=0.005,
         max_grad_norm=0.5,
@@ -89,7 +89,7 @@ _WMT: dict[str, Any] = {"steps": 200_000, "accumulate": 4, "dropout": 0.1, "atte
 
 RECIPES: dict[str, dict[str, Any]] = {
     "translation": {
-        "about": "any text of up to some ten thousand short pairs; the toy language in about a minute",
+        "about": "a few hundred to some thousand short pairs; the toy language in about a minute",
         "settings": small(),
         "ranges": {**_RANGES, "batch_tokens": OneOf((256, 512, 1024))},
     },

@@ -64,7 +64,10 @@ def draw_curves(
     plain_axes(loss, "epoch", "training loss").plot([r["epoch"] for r in history], [r["loss"] for r in history], c=LINE)
     for axes, (key, name) in zip(others, by, strict=True):
         plain_axes(axes, name, label).plot([r[key] for r in measured], values, c=SECOND, marker=".")
-        axes.set_yscale("log" if log else "linear")
+        if log:
+            axes.set_yscale("log")
+            axes.yaxis.set_major_formatter("{x:g}")
+            axes.yaxis.set_minor_formatter("{x:g}")
     figure.tight_layout()
     figure.savefig(path)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Literal
 
 import torch
@@ -204,11 +205,16 @@ class ConvolutionTranslator(TranslationModel):
             past = cache.past[number]
             seen = F.pad(x, (0, 0, self.width - 1, 0)) if past is None else torch.cat((past, x), dim=1)
             cache.past[number] = seen[:, 1:]
-            y = layer(seen)
-            found = look_up(y.view(together), embedded.view(together), cache.memory)[0]
+            y = layer.forward(seen)  # not layer(...), which may be compiled for long sequences
+            found = look_up.forward(y.view(together), embedded.view(together), cache.memory)[0]
             x = self.join(x, self.join(y, found.view_as(y)))
         cache.position += 1
         return self.logits(self.decoder_out(x)[:, 0])
+
+    def repeated_layers(self) -> Iterator[nn.Module]:
+        yield from self.encoder_layers
+        yield from self.decoder_layers
+        yield from self.look_ups
 
     @torch.no_grad()
     def attention_maps(self, source: Tensor, target_in: Tensor) -> AttentionMaps:
