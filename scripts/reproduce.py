@@ -4,8 +4,8 @@
     python scripts/reproduce.py umls nations 'ablation-*'
     python scripts/results_page.py
 
-An experiment is a training by `hybonet train TASK` for each of its seeds. What has a record is not run again; what was
-interrupted goes on from its checkpoint.
+An experiment is a training by `hybonet train TASK` (or `hybonet probe`) for each of its seeds. What has a record is not
+run again; what was interrupted goes on from its checkpoint.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import graph_cells
+import probe_cells
 import translation_cells
 
 ROOT = Path(__file__).parent.parent
@@ -39,6 +40,8 @@ class Experiment:
     #: As in ``hybonet train TASK``, and its options beside data and settings.
     task: str = "kg"
     options: tuple[str, ...] = ()
+    #: What is probed: a run of another experiment, which must be there.
+    encoder: str = ""
 
     def record(self, name: str, seed: int) -> Path:
         """Where the record of one training lies."""
@@ -143,6 +146,8 @@ for _cell, (_data, _recipe) in graph_cells.CELLS.items():
             )
 for _name, _data, _recipe, _seeds, _changes, _options, _about in translation_cells.trainings():
     EXPERIMENTS[_name] = Experiment(_data, _recipe, _seeds, _changes, _about, task="translation", options=_options)
+for _name, _data, _recipe, _seeds, _changes, _encoder, _about in probe_cells.probings():
+    EXPERIMENTS[_name] = Experiment(_data, _recipe, _seeds, _changes, _about, task="probe", encoder=_encoder)
 
 
 def train(name: str, seed: int, runs: Path, threads: int) -> None:
@@ -153,12 +158,13 @@ def train(name: str, seed: int, runs: Path, threads: int) -> None:
         print(f"{target.name}: there already")
         return
     out = runs / f"{name}-seed{seed}"
-    command = [sys.executable, "-m", "hybonet.cli", "train", experiment.task, "--out", str(out)]
-    command += ["--threads", str(threads)]
+    verb = ["probe"] if experiment.encoder else ["train", experiment.task]
+    command = [sys.executable, "-m", "hybonet.cli", *verb, "--out", str(out), "--threads", str(threads)]
     if (out / "config.json").exists():
         command.append("--resume")
     else:
-        command += ["--data", experiment.data, "--recipe", experiment.recipe, *experiment.options]
+        given = [str(runs / experiment.encoder), "--trees"] if experiment.encoder else ["--data"]
+        command += [*given, experiment.data, "--recipe", experiment.recipe, *experiment.options]
         for change in (*experiment.changes, f"seed={seed}"):
             command += ["--set", change]
         for teacher in experiment.teachers:
@@ -166,6 +172,8 @@ def train(name: str, seed: int, runs: Path, threads: int) -> None:
     subprocess.run(command, check=True)
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(out / "record.json", target)
+    if experiment.encoder:
+        (out / "states.safetensors").unlink()  # large, and of no use once training is done
     print(f"stored {target.relative_to(ROOT)}")
 
 

@@ -9,8 +9,8 @@ import shutil
 
 import torch
 
+from tests.cli import probe_mistakes, translation_mistakes
 from tests.cli.bad_graphs import GRAPHS
-from tests.cli import translation_mistakes
 from tests.cli.staging import (
     GOOD,
     BadInput,
@@ -438,6 +438,7 @@ GROUPS = {
     "Run folders": RUNS,
     "Graphs": GRAPHS,
     "Translation": translation_mistakes.MISTAKES,
+    "Probing": probe_mistakes.MISTAKES,
 }
 
 #: Odd but possible: training goes on, and a note says what was seen.

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from hybonet.data import disease_tree
+from hybonet.data import disease_tree, load_treebank
 from hybonet.data.corpora import load_named_corpus
 from hybonet.data.parallel_text import Pairs
 from hybonet.data.translation_data import prepare
@@ -17,6 +17,7 @@ from hybonet.tasks.knowledge_graph import KnowledgeGraphTask
 from hybonet.tasks.mt_decoding import Decoding
 from hybonet.tasks.mt_evaluation import evaluate
 from hybonet.tasks.translation import TranslationTask
+from hybonet.tasks.tree_probing import ProbeData, ProbeSplit, TreeProbingTask
 from hybonet.training import Trainer, override
 
 
@@ -70,6 +71,17 @@ def test_every_translation_model_trains_and_translates(model, toy_text, tmp_path
     result = Trainer(TranslationTask(settings, toy_text), tmp_path).fit()
     how = Decoding(beam=2, max_length=5)
     assert evaluate(result.model, toy_text, "test", how, settings=settings)["perplexity"] < 1e6
+
+
+@pytest.mark.parametrize("name", [each.name for each in recipes().values() if each.task == "probe"])
+def test_probe_recipe_trains_two_steps(name, tmp_path):
+    trees = load_treebank("toy").test[:8]
+    states = torch.randn(sum(map(len, trees)), 2, 6, generator=torch.Generator().manual_seed(0))
+    splits = {split: ProbeSplit(trees, states) for split in ("train", "valid", "test")}
+    settings = override(recipe(name).settings, ["steps=2", "epochs=2", "validate_every=2"])
+    result = Trainer(TreeProbingTask(settings, ProbeData(splits, None, (0, 1), {})), tmp_path).fit()
+    assert result.history[1]["loss"] < result.history[0]["loss"]
+    assert all(parameter.isfinite().all() for parameter in result.model.parameters())
 
 
 def test_a_recipe_is_for_its_task():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hybonet.cli.app import app, clean_errors
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 data_app = typer.Typer(
     help="Graphs by name: list, show, fetch and find them; make and measure your own.", no_args_is_help=True
@@ -64,11 +67,28 @@ def list_data() -> None:
         console.print(networks)
         console.print("\nParallel text, for translation")
         console.print(corpora)
+        console.print("\nTreebanks, for hybonet probe")
+        console.print(_treebanks(licences))
         console.print(
             "\nhybonet data show NAME says more, path where it is; hybonet data fetch NAME downloads it.\nLicences:"
         )
         for licence, names in licences.items():
             console.print(f"  {', '.join(names)}: {licence}")
+
+
+def _treebanks(licences: dict[str, list[str]]) -> Table:
+    """Treebanks by name; their licences are added to those of the other data."""
+    from hybonet.data.treebanks import SPLITS, TOY, TREEBANKS, find_treebank, load_treebank
+    from hybonet.reporting.narrow_table import add_row, narrow_table
+
+    table = narrow_table(["name"], SPLITS, ["here"])
+    counts = load_treebank(TOY).statistics()
+    add_row(table, TOY, *(f"{counts[split]:,}" for split in SPLITS), "in the package")
+    for name, entry in TREEBANKS.items():
+        here = "yes" if find_treebank(name) else "no"
+        add_row(table, name, *(f"{entry.statistics[split]:,}" for split in SPLITS), here)
+        licences.setdefault(entry.licence, []).append(name)
+    return table
 
 
 @data_app.command("fetch")
@@ -79,11 +99,14 @@ def fetch(name: Annotated[str, typer.Argument(help="A name from `hybonet data li
         from hybonet.data.network_benchmarks import NETWORKS
         from hybonet.data.networks import fetch_network
         from hybonet.data.shipped_graph import shipped_graphs
+        from hybonet.data.treebanks import fetch_treebank, published_name
 
         if name.casefold() in shipped_graphs():
             typer.echo(f"nothing to fetch: {name.casefold()} is inside the package; use it with --data {name}")
         elif name.casefold() in NETWORKS:
             typer.echo(str(fetch_network(name)))
+        elif treebank := published_name(name):
+            typer.echo(str(fetch_treebank(treebank)))
         else:
             typer.echo(str(fetch_dataset(name)))
 
@@ -96,6 +119,7 @@ def path(name: Annotated[str, typer.Argument(help="A name from `hybonet data lis
         from hybonet.data.network_benchmarks import NETWORKS
         from hybonet.data.networks import find_network
         from hybonet.data.shipped_graph import shipped_files, shipped_graphs
+        from hybonet.data.treebanks import find_treebank, published_name
 
         if name.casefold() in shipped_graphs():
             typer.echo(f"{name.casefold()} is inside the package; use it with --data {name}", err=True)
@@ -105,7 +129,10 @@ def path(name: Annotated[str, typer.Argument(help="A name from `hybonet data lis
             raise ValueError(
                 f"{name} is generated on demand and has no files; write some with hybonet data disease-tree"
             )
-        found = find_network(name) if name.casefold() in NETWORKS else find_dataset(name)
+        if treebank := published_name(name):
+            found = find_treebank(treebank)
+        else:
+            found = find_network(name) if name.casefold() in NETWORKS else find_dataset(name)
         if found is None:
             raise ValueError(f"{name} is not on this machine; fetch it with: hybonet data fetch {name}")
         typer.echo(str(found))
@@ -140,6 +167,7 @@ def show_recipe(
 
         from hybonet.recipes import recipe
         from hybonet.reporting.narrow_table import add_row, narrow_table
+        from hybonet.tasks.run_folder import command_for
         from hybonet.training import describe
 
         shown = recipe(name)
@@ -152,7 +180,7 @@ def show_recipe(
             add_row(table, key, "none" if value is None else str(value), meaning)
         console = Console(highlight=False)
         console.print(table)
-        console.print(f"\nhybonet train {shown.task} --recipe {name} --set key=value changes any of these.")
+        console.print(f"\n{command_for(shown.task)} --recipe {name} --set key=value changes any of these.")
         if shown.ranges:
             searched = ", ".join(f"{key} {each}" for key, each in shown.ranges.items())
             console.print(f"hybonet tune {shown.task} --recipe {name} searches {searched}.")

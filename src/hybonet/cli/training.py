@@ -80,10 +80,11 @@ def train_in(
 
     If several processes train together, the first of them starts the run and shows its results.
     """
+    from hybonet.tasks.run_folder import command_for
     from hybonet.training import Interrupted, Reporter, TerminalReporter
     from hybonet.training.processes import joined_processes
 
-    again = f"hybonet train {task} --out {shlex.quote(str(out))} --resume"
+    again = f"{command_for(task)} --out {shlex.quote(str(out))} --resume"
     with joined_processes(settings.device) as processes:
         reporter: Reporter | None = TerminalReporter(settings.epochs, rate) if processes.is_main else None
         if tensorboard and processes.is_main:

@@ -12,6 +12,8 @@ from hybonet.recipes.hierarchy import RECIPES as HIERARCHY
 from hybonet.recipes.knowledge_graph import RECIPES as KNOWLEDGE_GRAPH
 from hybonet.recipes.settings_file import read_settings_file
 from hybonet.recipes.translation import RECIPES as TRANSLATION
+from hybonet.recipes.tree_probing import RECIPES as TREE_PROBING
+from hybonet.tasks.run_folder import command_for
 from hybonet.training import near_match
 from hybonet.tuning import Range, check_ranges
 
@@ -19,6 +21,7 @@ _BY_TASK: dict[str, dict[str, dict[str, Any]]] = {
     "kg": KNOWLEDGE_GRAPH,
     "hierarchy": HIERARCHY,
     "graph": GRAPH,
+    "probe": TREE_PROBING,
     "translation": TRANSLATION,
 }
 
@@ -75,7 +78,11 @@ def recipe(name: str, task: str | None = None) -> Recipe:
         raise ValueError(f"unknown recipe {name!r}; {near_match(name, fitting)}")
     if name not in fitting:
         raise ValueError(
-            f"expected a recipe for train {task}, but {name!r} is one for train {known[name].task}; choose one of "
+            f"expected a recipe for {_verb(task)}, but {name!r} is one for {_verb(known[name].task)}; choose one of "
             f"{', '.join(fitting)}"
         )
     return known[name]
+
+
+def _verb(task: str | None) -> str:
+    return command_for(str(task)).removeprefix("hybonet ")

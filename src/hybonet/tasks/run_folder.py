@@ -30,7 +30,7 @@ CURVES, DISK, PAGE = "curves.png", "disk.png", "disk.html"
 #: Folder for TensorBoard, if asked for.
 TENSORBOARD = "tensorboard"
 #: Kinds of file a run consists of; a folder with anything else is never replaced.
-_SUFFIXES = {".json", ".jsonl", ".tsv", ".safetensors", ".png", ".svg", ".html", ".spm", ".partial"}
+_SUFFIXES = {".json", ".jsonl", ".tsv", ".safetensors", ".png", ".svg", ".html", ".spm", ".conllu", ".partial"}
 _Model = TypeVar("_Model", bound=nn.Module)
 _Settings = TypeVar("_Settings", bound=LoopSettings)
 
@@ -49,6 +49,16 @@ def holds_run(folder: Path) -> bool:
         return "task" in json.loads((folder / CONFIG).read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError):
         return False
+
+
+def command_for(task: str) -> str:
+    """The command that makes runs of a task.
+
+    Example:
+        >>> command_for("kg"), command_for("probe")
+        ('hybonet train kg', 'hybonet probe')
+    """
+    return "hybonet probe" if task == "probe" else f"hybonet train {task}"
 
 
 def check_target(out: Path, *, overwrite: bool = False) -> None:
@@ -132,8 +142,8 @@ def read_config(folder: Path, task: str) -> dict[str, Any]:
     config = read_json(folder, CONFIG)
     made_by = config.get("task")
     if made_by != task:
-        found = f"it was made by hybonet train {made_by}" if made_by else f"{CONFIG} names no task"
-        raise ValueError(f"expected a run of hybonet train {task} in {str(folder)!r}, but {found}; give another folder")
+        found = f"it was made by {command_for(made_by)}" if made_by else f"{CONFIG} names no task"
+        raise ValueError(f"expected a run of {command_for(task)} in {str(folder)!r}, but {found}; give another folder")
     return config
 
 
@@ -204,7 +214,7 @@ def load_best(folder: Path, model: _Model) -> _Model:
     if not path.exists():
         raise ValueError(
             f"{folder} has no model yet: it was stopped before its first validation; go on with "
-            f"hybonet train {read_json(folder, CONFIG).get('task')} --out {folder} --resume"
+            f"{command_for(str(read_json(folder, CONFIG).get('task')))} --out {folder} --resume"
         )
     load_model(path, model)
     return model.eval()

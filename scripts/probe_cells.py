@@ -1,0 +1,29 @@
+"""The probing experiments: translators of the translation experiments on UD English-EWT, controls, other probes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+TREES = "UD_English-EWT"
+#: Translation experiments from English, whose encoders are probed, and the systems compared.
+CELLS = ("multi30k-64", "iwslt14-en-de-64")
+SYSTEMS = ("hybonet", "hatt", "euclidean")
+#: What the probe can do without what the encoder has learnt.
+CONTROLS = {"random-weights": "random", "shuffled-labels": "shuffled"}
+#: Recipes with the paper's own settings for each system's states.
+PAPER = {"hybonet": "paper-probe", "hatt": "paper-probe-hatt", "euclidean": "paper-probe-transformer"}
+
+
+def probings() -> Iterator[tuple[str, str, str, int, tuple[str, ...], str, str]]:
+    """Name, treebank, recipe, seeds, settings, the run that is probed and a word on the time of each experiment."""
+    minutes = "about five minutes each on one core, after the translator's training"
+    for cell in CELLS:
+        for system in SYSTEMS:
+            encoder = f"{cell}-{system}-seed0"
+            name = f"probe-{cell}-{system}"
+            yield name, TREES, "probe", 3, (), encoder, minutes
+            for control, short in CONTROLS.items():
+                yield f"{name}-{short}", TREES, "probe", 1, (f"control={control}",), encoder, minutes
+            for probe in ("poincare", "euclidean"):
+                yield f"{name}-by-{probe}", TREES, "probe", 1, (f"probe={probe}",), encoder, minutes
+            yield f"{name}-paper", TREES, PAPER[system], 1, (), encoder, "about twenty minutes on one core"
