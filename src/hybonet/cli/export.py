@@ -1,4 +1,4 @@
-"""``hybonet export``: a trained model for other tools."""
+"""``hybonet export`` of a knowledge-graph model: what other tools read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from hybonet.cli.app import app, clean_errors
+from hybonet.cli import verbs
+from hybonet.cli.app import clean_errors
 
 _EXAMPLES = """
 **Examples**
@@ -22,7 +23,7 @@ _EXAMPLES = """
 """
 
 
-@app.command(epilog=_EXAMPLES)
+@verbs.export.of("kg", epilog=_EXAMPLES)
 def export(
     run: Annotated[Path, typer.Argument(help="A run folder, or an exported model.")],
     to: Annotated[

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from hybonet.cli.app import app, clean_errors
+from hybonet.cli import verbs
+from hybonet.cli.app import clean_errors
 from hybonet.cli.training import (
     RECIPE_HELP,
     Changes,
@@ -174,7 +175,7 @@ def _show(out: Path) -> None:
     typer.echo(f"Run: {out}\nAsk it: hybonet predict {shlex.quote(str(out))} {question}")
 
 
-@app.command(epilog=_EVALUATE_EXAMPLES)
+@verbs.evaluate.of("kg", epilog=_EVALUATE_EXAMPLES)
 def evaluate(
     run: Annotated[Path, typer.Argument(help="A run folder, or an exported model.")],
     split: Annotated[Literal["train", "valid", "test"], typer.Option(help="Which triples.")] = "test",
@@ -208,7 +209,7 @@ def evaluate(
             console.print(LEGEND, style="dim")
 
 
-@app.command(epilog=_PREDICT_EXAMPLES)
+@verbs.predict.of("kg", epilog=_PREDICT_EXAMPLES)
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder, or an exported model.")],
     head: Annotated[str | None, typer.Option(help="Label or name of the head.")] = None,
