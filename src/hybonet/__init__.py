@@ -6,11 +6,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hybonet.geometry import Lorentz
     from hybonet.tasks.kg_answers import KGModel
+    from hybonet.tasks.typing_answers import MentionTyper
 
 __version__ = "0.1.0"
-__all__ = ["KGModel", "Lorentz", "__version__"]
+__all__ = ["KGModel", "Lorentz", "MentionTyper", "__version__"]
 
-_CLASSES = {"KGModel": "hybonet.tasks.kg_answers", "Lorentz": "hybonet.geometry"}
+_CLASSES = {
+    "KGModel": "hybonet.tasks.kg_answers",
+    "Lorentz": "hybonet.geometry",
+    "MentionTyper": "hybonet.tasks.typing_answers",
+}
 _SUBMODULES = ("data", "geometry", "metrics", "models", "nn", "optim", "recipes", "tasks", "testing", "training")
 
 

@@ -3,13 +3,14 @@
 import sys
 
 from hybonet.__main__ import STOPPED
-from hybonet.cli import catalogue, demo, export, hierarchy, knowledge_graph, networks, pictures, report, tune
+from hybonet.cli import catalogue, demo, entity_typing, export, hierarchy, knowledge_graph, networks, pictures, report, tune
 from hybonet.cli.app import app
 
 __all__ = [
     "app",
     "catalogue",
     "demo",
+    "entity_typing",
     "export",
     "hierarchy",
     "knowledge_graph",

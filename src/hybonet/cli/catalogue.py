@@ -109,9 +109,9 @@ def list_recipes() -> None:
         from hybonet.recipes import recipes
         from hybonet.reporting.narrow_table import add_row, narrow_table
 
-        table = narrow_table(["recipe", "task", "data"], ["published MRR"], ["what"])
+        table = narrow_table(["recipe", "task", "data"], ["published"], ["what"])
         for each in recipes().values():
-            published = f"{each.published['mrr']:.3f}" if each.published else ""
+            published = "{} {:.3f}".format(*next(iter(each.published.items()))) if each.published else ""
             add_row(table, each.name, each.task, each.data or "any", published, each.about)
         Console(highlight=False).print(table)
 

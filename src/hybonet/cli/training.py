@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hybonet.training import FitResult, LoopSettings
 
 train_app = typer.Typer(
-    help="Train a model; `hybonet train kg --help` and `hybonet train hierarchy --help` say how.", no_args_is_help=True
+    help="Train a model; `hybonet train kg --help`, and the same for the other tasks, says how.", no_args_is_help=True
 )
 app.add_typer(train_app, name="train")
 

@@ -7,13 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hybonet.recipes.entity_typing import RECIPES as ENTITY_TYPING
 from hybonet.recipes.hierarchy import RECIPES as HIERARCHY
 from hybonet.recipes.knowledge_graph import RECIPES as KNOWLEDGE_GRAPH
 from hybonet.recipes.settings_file import read_settings_file
 from hybonet.training import near_match
 from hybonet.tuning import Range, check_ranges
 
-_BY_TASK: dict[str, dict[str, dict[str, Any]]] = {"kg": KNOWLEDGE_GRAPH, "hierarchy": HIERARCHY}
+_BY_TASK: dict[str, dict[str, dict[str, Any]]] = {
+    "kg": KNOWLEDGE_GRAPH,
+    "hierarchy": HIERARCHY,
+    "typing": ENTITY_TYPING,
+}
 
 
 @dataclass(frozen=True)
