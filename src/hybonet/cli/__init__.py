@@ -3,7 +3,18 @@
 import sys
 
 from hybonet.__main__ import STOPPED
-from hybonet.cli import catalogue, demo, entity_typing, export, hierarchy, knowledge_graph, networks, pictures, report, tune
+from hybonet.cli import (
+    catalogue,
+    demo,
+    entity_typing,
+    export,
+    hierarchy,
+    knowledge_graph,
+    networks,
+    pictures,
+    report,
+    tune,
+)
 from hybonet.cli.app import app
 
 __all__ = [

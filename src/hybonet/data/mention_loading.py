@@ -160,7 +160,9 @@ def _folder_files(folder: Path) -> dict[str, SourceFile]:
     found: dict[str, SourceFile] = {}
     endings = [ending + packed for ending in _ENDINGS for packed in ("", *PACKED)]
     for split, names in _NAMES.items():
-        present = [folder / (name + ending) for name in names for ending in endings if (folder / (name + ending)).is_file()]
+        present = [
+            folder / (name + ending) for name in names for ending in endings if (folder / (name + ending)).is_file()
+        ]
         if len(present) > 1:
             raise ValueError(
                 f"{folder}: expected one file for {split}, got {', '.join(path.name for path in present)}; keep one"
@@ -210,9 +212,7 @@ def _open_entity(words: str | Path | None) -> MentionData:
     types = files.pop("types.txt")
     splits = dict(zip(SPLITS, (files["train.json"], files["dev.json"], files["test.json"]), strict=True))
     chosen = None if words is None else Path(words)
-    return _build(
-        splits, types, lambda wanted: _vectors(chosen, wanted), source=OPEN_ENTITY, levels=OPEN_ENTITY_LEVELS
-    )
+    return _build(splits, types, lambda wanted: _vectors(chosen, wanted), source=OPEN_ENTITY, levels=OPEN_ENTITY_LEVELS)
 
 
 def _shipped(words: str | Path | None) -> MentionData:

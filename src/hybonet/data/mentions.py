@@ -183,7 +183,9 @@ def _mention(line: str, types: TypeInventory | None, labelled: bool) -> Mention:
             raise ValueError(f"expected a key {key!r}, got {', '.join(map(repr, row)) or 'none'}; {hint}")
     span = row[SPAN]
     if not isinstance(span, str) or not span.split():
-        raise ValueError(f"expected the words of the mention as text in {SPAN}, got {span!r:.40}; write e.g. 'the king'")
+        raise ValueError(
+            f"expected the words of the mention as text in {SPAN}, got {span!r:.40}; write e.g. 'the king'"
+        )
     labels = _texts(row, TYPES) if TYPES in row else ()
     if types is not None:
         for label in labels:

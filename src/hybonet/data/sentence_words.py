@@ -42,10 +42,16 @@ def mention_in(sentence: str, mention: str | None = None) -> Mention:
     else:
         span = mention.strip()
         if not split_words(span):
-            raise ValueError(f"expected a mention with at least one word, got {mention!r}; give some words of the sentence")
+            raise ValueError(
+                f"expected a mention with at least one word, got {mention!r}; give some words of the sentence"
+            )
         found = [match.start() for match in re.finditer(rf"(?<!\w){re.escape(span)}(?!\w)", sentence)]
         if len(found) != 1:
-            often = f"found it {len(found)} times; put it in brackets there" if found else "it is not there; copy it from there, or put it in brackets"
+            often = (
+                f"found it {len(found)} times; put it in brackets there"
+                if found
+                else "it is not there; copy it from there, or put it in brackets"
+            )
             raise ValueError(
                 f"expected the mention {span!r} once in the sentence, {often}: hybonet predict RUN --sentence "
                 "'The [mayor] spoke.'"

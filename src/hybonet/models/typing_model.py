@@ -32,8 +32,7 @@ class TypingModel(nn.Module):
     def start_bias(self, log_odds: Tensor, mention: Tensor, context: Tensor, place: Tensor) -> None:
         """Let the untrained model's logits be ``log_odds (types,)`` on the average over some mentions."""
         self.eval()
-        logits = self(mention, context, place)
-        self.type_bias.add_(log_odds - logits.mean())
+        self.type_bias.add_(log_odds - self(mention, context, place).mean(0))
         self.train()
 
     @property

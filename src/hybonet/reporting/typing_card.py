@@ -31,7 +31,11 @@ for answer in typer.types_of("The [mayor] opened the new bridge."):
 
 
 def typing_card(
-    source: str, settings: Mapping[str, Any], types: int, record: Mapping[str, Any] | None = None, folder: str = "FOLDER"
+    source: str,
+    settings: Mapping[str, Any],
+    types: int,
+    record: Mapping[str, Any] | None = None,
+    folder: str = "FOLDER",
 ) -> str:
     """Markdown with what the model is, how to use it, and its metrics where a record has them.
 

@@ -48,7 +48,9 @@ def draw_type_disk(
     for number, name in enumerate(level_names):
         x, y = flat[levels == number].T.numpy()
         size = 46 if number == 0 else 22 if number == 1 else 12
-        axes.scatter(x, y, s=size, c=GROUP_COLOURS[number % len(GROUP_COLOURS)], linewidths=0, label=f"{name} ({len(x)})")
+        axes.scatter(
+            x, y, s=size, c=GROUP_COLOURS[number % len(GROUP_COLOURS)], linewidths=0, label=f"{name} ({len(x)})"
+        )
     axes.legend(loc="lower left", frameon=False, fontsize=10)
     figure.text(0.5, 0.925, note, ha="center", fontsize=9.5, color=INK)
     write_labels(
@@ -65,7 +67,9 @@ def draw_type_disk(
     figure.savefig(path)
 
 
-def draw_level_radii(radii: Sequence[Tensor], level_names: Sequence[str], path: Path, *, title: str, dpi: int = 120) -> None:
+def draw_level_radii(
+    radii: Sequence[Tensor], level_names: Sequence[str], path: Path, *, title: str, dpi: int = 120
+) -> None:
     """How far the types of each level are from the centre: every type a dot, a bar at the level's mean.
 
     Example:

@@ -88,7 +88,12 @@ class MentionTyper:
         data = replace(self.data, train=(), valid=(), test=())
         with new_folder(Path(folder)) as staging:
             about = write_vocabularies(staging, data)
-            content = {"task": "typing", "library_name": "hybonet", "settings": self.settings.model_dump(), "data": about}
+            content = {
+                "task": "typing",
+                "library_name": "hybonet",
+                "settings": self.settings.model_dump(),
+                "data": about,
+            }
             write_json(staging / CONFIG, content)
             save_model(staging / BEST, self.model)
             if self.record is not None:
@@ -116,7 +121,10 @@ class MentionTyper:
                 chance, number = row.topk(shown)
                 rows = enumerate(zip(number.tolist(), chance.tolist(), strict=True))
                 answers.append(
-                    [TypeAnswer(types[n], types.level(n), p, place == 0 or p > self.threshold) for place, (n, p) in rows]
+                    [
+                        TypeAnswer(types[n], types.level(n), p, place == 0 or p > self.threshold)
+                        for place, (n, p) in rows
+                    ]
                 )
         return answers
 

@@ -52,7 +52,12 @@ def start_run(
         for split in SPLITS:
             lines = "".join(as_row(mention) + "\n" for mention in data.split(split))
             (staging / mentions_file(split)).write_text(lines, encoding="utf-8")
-        content = {"task": task.name, **about, "settings": settings.model_dump(), "data": write_vocabularies(staging, data)}
+        content = {
+            "task": task.name,
+            **about,
+            "settings": settings.model_dump(),
+            "data": write_vocabularies(staging, data),
+        }
         write_json(staging / CONFIG, content)
 
 

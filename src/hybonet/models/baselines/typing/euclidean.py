@@ -91,18 +91,28 @@ class LabelGCN(MultiTask):
 
     neighbours: Tensor
 
-    def __init__(self, words: Tensor, num_types: int, dim: int = 128, *, together: Tensor | None, **options: float) -> None:
+    def __init__(
+        self, words: Tensor, num_types: int, dim: int = 128, *, together: Tensor | None, **options: float
+    ) -> None:
         super().__init__(words, num_types, dim, **options)  # type: ignore[arg-type]
         self.mix = nn.Linear(dim, dim, bias=False)
         nn.init.eye_(self.mix.weight)
-        with_itself = torch.eye(num_types).to_sparse_coo()
-        shared = with_itself if together is None else (together.T @ together + with_itself).coalesce()
-        row, column = shared.indices()
-        value = shared.values() > 0
-        degree = torch.zeros(num_types).index_add(0, row, value.float())
-        share = torch.sparse_coo_tensor(torch.stack((row, column)), value.float() / degree[row], shared.shape)
-        self.register_buffer("neighbours", share.coalesce(), persistent=False)
+        self.register_buffer("neighbours", _neighbours(together, num_types), persistent=False)
 
     def forward(self, mention: Tensor, context: Tensor, place: Tensor) -> Tensor:
         vectors = torch.sparse.mm(self.neighbours, self.mix(self.types.weight))
         return self.represent(mention, context, place) @ vectors.T + self.types.bias
+
+
+def _neighbours(together: Tensor | None, num_types: int) -> Tensor:
+    """D^-1 (A + I), sparse: for each type, equal shares of itself and of the types it occurs with."""
+    itself = torch.arange(num_types).repeat(2, 1)
+    pairs = [itself]
+    if together is not None:
+        mention, kind = together.coalesce().indices()
+        for own in torch.split(kind, torch.bincount(mention).tolist()):
+            pairs.append(torch.cartesian_prod(own, own).T)
+    row, column = torch.cat(pairs, dim=1).unique(dim=1)
+    share = 1.0 / torch.bincount(row, minlength=num_types)[row]
+    places = torch.stack((row, column))
+    return torch.sparse_coo_tensor(places, share, (num_types, num_types), check_invariants=True).coalesce()
