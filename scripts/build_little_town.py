@@ -52,6 +52,7 @@ KINDS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
 ADJECTIVES = ("old", "new", "famous", "quiet", "other", "best")
 NAMES = ("Alva", "Brandt", "Corin", "Dorn", "Edda", "Falk", "Grete", "Holm", "Ivar", "Jorun", "Kersten", "Lund")
 BEFORE = ("yesterday", "people say that", "last year", "in the evening", "as everybody knows", "it is told that")
+COMMON = ". 's the a it he she one in of at and as to is that was are were nobody still its by"
 AFTER = ("in the little town", "and nobody was surprised", "as every year", "before the rain came", "")
 
 
@@ -113,7 +114,7 @@ def vectors(seed: int) -> dict[str, np.ndarray]:
         return length * direction / np.linalg.norm(direction)
 
     groups: dict[str, np.ndarray] = {}
-    common = ". 's the a it he she one in of at and as to is that was are and were nobody still its by".split()
+    common = dict.fromkeys(COMMON.split())
     found = {word: draw(1.0) for word in dict.fromkeys([*common, *ADJECTIVES, *" ".join((*BEFORE, *AFTER)).split()])}
     found |= {name.lower(): draw(0.5) + groups.setdefault("person", draw(1.5)) for name in NAMES}
     for kind, (coarse, fine, nouns, templates) in KINDS.items():

@@ -9,6 +9,7 @@ import shutil
 
 import torch
 
+from tests.cli.bad_typing_inputs import TYPING
 from tests.cli.staging import (
     GOOD,
     BadInput,
@@ -418,6 +419,7 @@ GROUPS = {
     "Searches and files of settings": SEARCHES,
     "Questions": NAMES,
     "Run folders": RUNS,
+    "Entity typing": TYPING,
 }
 
 #: Odd but possible: training goes on, and a note says what was seen.

@@ -35,7 +35,7 @@ def test_scores_are_those_of_scikit_learn(threshold):
     result = kept.measure(threshold)
     predicted = probabilities > threshold
     predicted[torch.arange(60), probabilities.argmax(1)] = True
-    for name, columns in [("total", slice(None)), *((name, LEVELS == n) for n, name in enumerate(NAMES))]:
+    for name, columns in [("total", slice(None)), *((name, n == LEVELS) for n, name in enumerate(NAMES))]:
         expected = by_sklearn(predicted[:, columns].numpy(), gold[:, columns].numpy())
         found = result[name]
         assert (found["precision"], found["recall"], found["f1"]) == pytest.approx(expected)

@@ -165,8 +165,7 @@ def test_the_papers_settings():
 
 def test_the_prior_is_how_frequent_types_are(town):
     task = EntityTypingTask(override(TypingSettings(), list(QUICK)), town)
-    model = task.build_model().eval()
-    batch = task.encoded["train"].rows(slice(100))
-    chance = torch.sigmoid(model(batch.mention, batch.context, batch.place)).mean(0)
+    model, batch = task.build_model().eval(), task.encoded["train"].rows(slice(256))
+    logits = model(batch.mention, batch.context, batch.place).mean(0)
     frequency = task.targets["train"].to_dense().mean(0)
-    assert torch.corrcoef(torch.stack((chance, frequency)))[0, 1] > 0.8
+    assert torch.allclose(torch.sigmoid(logits), frequency, atol=0.005)

@@ -6,11 +6,11 @@ import gzip
 import hashlib
 import lzma
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 import numpy as np
 import torch
@@ -121,10 +121,9 @@ def read_vectors(path: str | Path, wanted: Collection[str] = (), *, keep: int = 
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    openers = {".gz": gzip.open, ".xz": lzma.open}
+    openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
     suffix = path.suffix.lower()
-    file: IO[bytes] = openers[suffix](path, "rb") if suffix in openers else open(path, "rb")  # type: ignore[operator]
-    with file:
+    with openers.get(suffix, open)(path, "rb") as file:
         try:
             yield from file
         except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:

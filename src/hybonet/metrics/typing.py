@@ -104,5 +104,5 @@ class TypePredictions:
         return result
 
     def best_threshold(self) -> float:
-        """The threshold of the highest total F1 (the lowest of equals), to be chosen on other mentions than the test's."""
+        """The threshold of the highest total F1, the lowest of equals; to be chosen on validation mentions."""
         return max(_TRIED, key=lambda threshold: macro_scores(self.counts(threshold))["f1"])

@@ -124,7 +124,7 @@ class EntityTypingTask:
                 "word_vectors": {"words": len(data.vectors.words), "size": data.vectors.size},
             },
             "protocol": "predicted: the likeliest type and all above the threshold; macro precision over mentions with "
-            "a prediction, macro recall over mentions with a type, F1 of the two; by level after leaving out the others",
+            "a prediction, macro recall over mentions with a type, F1 of the two; by level after leaving out others",
         }
 
 
