@@ -293,6 +293,22 @@ NAMES = [
 ]
 
 RUNS = [
+    BadInput(
+        "a teacher of another graph",
+        "train kg --data other.tsv --teacher run --out new",
+        ("expected a teacher that was trained on the same graph with the same split, but 'run'", "train one on this"),
+        write("other.tsv", GOOD.replace("n1\t", "m1\t")),
+    ),
+    BadInput(
+        "a teacher where the loss has no place for it",
+        f"{TRAIN} --teacher run --set loss=bce",
+        ("expected loss=softmax, candidates=pool or all", "got loss=bce"),
+    ),
+    BadInput(
+        "settings for a teacher, but none",
+        f"{TRAIN} --set teacher_share=0.7",
+        ("expected --teacher RUN with teacher_share=0.7",),
+    ),
     BadInput("no run", "evaluate new", ("expected a run in 'new'", "config.json is missing")),
     BadInput(
         "a run of another kind",

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from hybonet.models import TripleScorer, baselines, inner_softmax
-from hybonet.models.inner_product import Choice
+from hybonet.models.inner_product import Choice, SoftAnswers
 from hybonet.models.inner_softmax import Places, inner_softmax_loss
 from hybonet.tasks.kg_losses import softmax_loss
 
@@ -118,3 +118,35 @@ def test_a_choice_needs_one_right_tail_a_question():
     model = TripleScorer(4, 1, 3)
     with pytest.raises(ValueError, match="one right tail"):
         model(torch.tensor([0]), torch.tensor([0]), torch.tensor([[1, 2]]), choice=Choice(torch.ones(1)))
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_soft_answers_share_the_target_with_the_right_tail(pooled):
+    """Against torch's cross-entropy with probabilities for targets; a pool of all entities is no sample."""
+    torch.manual_seed(0)
+    model = TripleScorer(40, 3, 8, loop_bias=True, dtype=torch.float64)
+    with torch.no_grad():
+        model.loop_bias.normal_()
+        model.tail_bias.normal_()
+    heads, relations, tails = torch.randint(40, (B,)), torch.randint(6, (B,)), torch.randint(40, (B,))
+    entities = torch.stack([torch.randperm(40)[:5] for _ in range(B)])
+    entities[0, 2], entities[1, 0] = heads[0], tails[1]  # a loop, and the right tail itself
+    assert all(len(row.unique()) == 5 for row in entities)
+    target = 0.5 * torch.rand(B, 5, dtype=torch.float64).softmax(1)
+    sharpness = 0.5 + torch.rand(B, dtype=torch.float64)
+    weight = torch.rand(B, dtype=torch.float64)
+    choice = Choice(weight, None, 0.0, None, sharpness, SoftAnswers(entities, target))
+    fused = model(heads, relations, tails, pool=torch.arange(40) if pooled else None, choice=choice)
+    fused.backward()
+    gradients = [p.grad.clone() for p in model.parameters() if p.grad is not None]
+    model.zero_grad()
+
+    wanted = torch.zeros(B, 40, dtype=torch.float64).scatter(1, entities, target)
+    wanted.scatter_(1, tails[:, None], 0.0)
+    wanted.scatter_(1, tails[:, None], 1 - wanted.sum(1, keepdim=True))
+    scores = model(heads, relations) * sharpness[:, None]
+    plain = (weight * torch.nn.functional.cross_entropy(scores, wanted, reduction="none")).sum()
+    plain.backward()
+    torch.testing.assert_close(fused, plain)
+    for one, other in zip(gradients, [p.grad for p in model.parameters() if p.grad is not None], strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-8, atol=1e-10)

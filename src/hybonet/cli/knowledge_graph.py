@@ -40,6 +40,10 @@ Columns = Annotated[
     str | None, typer.Option(help="Columns of head, relation, tail: names or numbers from 0, with commas.")
 ]
 Separator = Annotated[str | None, typer.Option(help="Character between columns.", show_default="by the file's ending")]
+Teachers = Annotated[
+    list[Path] | None,
+    typer.Option(help="A finished run on the same graph to learn from besides the triples. May be repeated."),
+]
 Names = Annotated[Path | None, typer.Option(help="File of entity label and readable name.")]
 
 _TRAIN_EXAMPLES = """
@@ -51,6 +55,9 @@ Triples of your own: `hybonet train kg --data facts.csv --columns subject,predic
 
 Other settings (`hybonet recipes show default` explains them all):
 `hybonet train kg --data facts.tsv --set dim=64 --set epochs=100 --out runs/big`
+
+Learn from runs that are there, to be better at the same size: `hybonet train kg --data facts.tsv --teacher runs/a
+--teacher runs/b --out runs/student`
 
 The paper's training: `hybonet train kg --data WN18RR --recipe paper-wn18rr-32 --out runs/wn18rr`
 
@@ -91,6 +98,7 @@ def train_kg(
     columns: Columns = None,
     separator: Separator = None,
     names: Names = None,
+    teacher: Teachers = None,
     resume: Resume = False,
     tensorboard: TensorBoard = False,
     threads: Threads = None,
@@ -100,7 +108,8 @@ def train_kg(
     Ctrl-C stops at the next batch, saves, and says how to go on.
     """
     with clean_errors():
-        given = {"data": data, "columns": columns, "separator": separator, "names": names, "recipe": recipe}
+        given: dict[str, Any] = {"data": data, "columns": columns, "separator": separator, "names": names}
+        given |= {"recipe": recipe, "teacher": teacher}
         chosen = {key: value for key, value in given.items() if value is not None}
         train(out, chosen, set_ or [], resume=resume, threads=threads, tensorboard=tensorboard)
 
@@ -137,12 +146,25 @@ def train(
 
 def _start(out: Path, settings: KnowledgeGraphSettings, given: dict[str, Any], overwrite: bool) -> None:
     """Check everything that can be checked, then write what a run starts from."""
+    from rich.progress import Progress
+
     from hybonet.tasks.kg_run import start_run
     from hybonet.tasks.run_folder import check_target
 
     check_target(out, overwrite=overwrite)
-    recipe_name = given.pop("recipe", "default")
-    start_run(out, settings, load_data(given), overwrite=overwrite, recipe=recipe_name)
+    recipe_name, teachers = given.pop("recipe", "default"), given.pop("teacher", ())
+    graph = load_data(given)
+    with Progress(transient=True) as bar:
+        asking = bar.add_task("asking the teachers", total=None, visible=bool(teachers))
+        start_run(
+            out,
+            settings,
+            graph,
+            overwrite=overwrite,
+            teachers=teachers,
+            advance=lambda done, total: bar.update(asking, advance=done, total=total),
+            recipe=recipe_name,
+        )
 
 
 def load_data(given: dict[str, Any]) -> TripleData:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -17,6 +18,18 @@ from hybonet.models.triple_model import TripleModel, inner
 _SHARE = 4
 
 
+class SoftAnswers(NamedTuple):
+    """Answers that are to share the probability with the right tail.
+
+    Args:
+        entities: ``(B, k)``, each once in a row; where one is the right tail, it counts as that.
+        target: ``(B, k)``: probability that each is to have. The right tail is to have what is left of 1.
+    """
+
+    entities: Tensor
+    target: Tensor
+
+
 @dataclass(frozen=True)
 class Choice:
     """How a softmax loss over candidates is to be made.
@@ -27,6 +40,7 @@ class Choice:
         smoothing: share of the target spread evenly over the other candidates.
         total: entities that a sample of candidates stands for; None if they are all there are.
         sharpness: what each question's scores are multiplied with; 1 if None.
+        soft: answers besides the right tail that are right in part.
     """
 
     weight: Tensor
@@ -34,6 +48,7 @@ class Choice:
     smoothing: float = 0.0
     total: int | None = None
     sharpness: Tensor | None = None
+    soft: SoftAnswers | None = None
 
 
 class InnerProductModel(TripleModel):
@@ -94,18 +109,25 @@ class InnerProductModel(TripleModel):
         if tails is None or tails.dim() != 1:
             raise ValueError("expected one right tail for each question with a choice")
         question = self.question(heads, relations)
+        soft, own = choice.soft, tails[:, None]
+        if soft is not None:
+            own = torch.cat((own, soft.entities), dim=1)
         if pool is None:
             candidates = self.candidates(None)
-            right = candidates[tails]
+            right = candidates[own]
         else:  # one look-up, so that one gradient goes back to the table
-            right, candidates = self.candidates(torch.cat((tails, pool))).split((len(tails), len(pool)))
-        truth = self.adjust(self.match(question, relations, right[:, None]), heads, relations, tails[:, None])[:, 0]
+            right, candidates = self.candidates(torch.cat((own.flatten(), pool))).split((own.numel(), len(pool)))
+            right = right.view(*own.shape, -1)
+        truth = self.adjust(self.match(question, relations, right), heads, relations, own)
         loop = self.loop_score(relations)
         if choice.sharpness is not None:
-            question, truth = question * choice.sharpness[:, None], truth * choice.sharpness
+            question, truth = question * choice.sharpness[:, None], truth * choice.sharpness[:, None]
             loop = loop * choice.sharpness if loop is not None else None
         rows = torch.arange(len(heads), device=heads.device)
         left_out = _locate(Places(rows, tails), pool)
+        if soft is not None:
+            taught = Places(rows.repeat_interleave(soft.entities.shape[1]), soft.entities.flatten())
+            left_out = _together(left_out, _locate(taught, pool), len(candidates))
         if choice.known is not None:
             left_out = _together(left_out, _locate(choice.known, pool), len(candidates))
         extra = None
@@ -115,10 +137,18 @@ class InnerProductModel(TripleModel):
         number = len(candidates) - torch.bincount(left_out.rows, minlength=len(heads))
         share = None
         if choice.total is not None:
-            share = ((choice.total - 1) / number.clamp_min(1)).log().to(truth)
+            share = ((choice.total - own.shape[1]) / number.clamp_min(1)).clamp_min(1).log().to(truth)
+        wanted, among = truth[:, 0], truth[:, 0]
+        if soft is not None:
+            again = soft.entities == tails[:, None]
+            target = soft.target.masked_fill(again, 0.0)
+            wanted = (1 - target.sum(1)) * wanted + (target * truth[:, 1:]).sum(1)
+            among = torch.cat((truth[:, :1], truth[:, 1:].masked_fill(again, -torch.inf)), dim=1).logsumexp(1)
         loss = inner_softmax_loss(
-            question, candidates, truth, weight=choice.weight, share=share, left_out=left_out, extra=extra
+            question, candidates, among, weight=choice.weight, share=share, left_out=left_out, extra=extra
         )
+        if soft is not None:
+            loss = loss + (choice.weight * (among - wanted)).sum()
         if choice.smoothing:
             # The mean of all scores needs none of them: it is the product with the candidates' sum.
             others = question @ candidates.sum(0)
@@ -131,7 +161,7 @@ class InnerProductModel(TripleModel):
                 hidden_loop = left_out.rows[_entities(left_out, pool) == heads[left_out.rows]]
                 others = others.index_add(0, hidden_loop, -loop[hidden_loop])
             mean = others / number.clamp_min(1)
-            loss = loss + choice.smoothing * (choice.weight * (truth - torch.where(number > 0, mean, 0.0))).sum()
+            loss = loss + choice.smoothing * (choice.weight * (wanted - torch.where(number > 0, mean, 0.0))).sum()
         return loss
 
 

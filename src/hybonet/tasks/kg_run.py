@@ -2,26 +2,32 @@
 
 Files: ``config.json``; ``graph.safetensors`` (the triples) and ``entities.tsv``, ``relations.tsv`` (label, name,
 description); ``model.safetensors``; ``checkpoint.safetensors`` and ``history.jsonl`` of the training; ``record.json``
-and, with matplotlib, ``curves.png``.
+and, with matplotlib, ``curves.png``; ``teacher.safetensors`` if it learns from trained models: what they answer.
 """
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from hybonet.data.triples import SPLITS, TripleData
 from hybonet.data.vocabulary import Vocabulary
 from hybonet.models import TripleModel, TripleScorer
 from hybonet.reporting.charts import draw_curves
-from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings, KnowledgeGraphTask, evaluate
+from hybonet.tasks.kg_teacher import TeacherAnswers, ask_teachers
+from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings, KnowledgeGraphTask, check_teachable, evaluate
 from hybonet.tasks.run_folder import (
     CONFIG,
     CURVES,
     load_best,
     new_run,
     read_config,
+    read_record,
     read_settings_as,
     source_name,
     write_json,
@@ -29,17 +35,37 @@ from hybonet.tasks.run_folder import (
 )
 from hybonet.training import FitResult, Reporter, Trainer
 from hybonet.training.checkpoint import read_tensors, write_tensors
+from hybonet.training.loop import BEST
 from hybonet.training.processes import joined_processes
 
-GRAPH, ENTITIES, RELATIONS = "graph.safetensors", "entities.tsv", "relations.tsv"
+GRAPH, ENTITIES, RELATIONS, TEACHER = "graph.safetensors", "entities.tsv", "relations.tsv", "teacher.safetensors"
 
 
 def start_run(
-    folder: Path, settings: KnowledgeGraphSettings, data: TripleData, *, overwrite: bool = False, **about: Any
+    folder: Path,
+    settings: KnowledgeGraphSettings,
+    data: TripleData,
+    *,
+    overwrite: bool = False,
+    teachers: Sequence[Path] = (),
+    advance: Callable[[int, int], None] = lambda done, total: None,
+    **about: Any,
 ) -> None:
-    """Write what a training starts from into a new or empty folder, or over an earlier run: all of it or nothing."""
+    """Write what a training starts from into a new or empty folder, or over an earlier run: all of it or nothing.
+
+    Args:
+        teachers: runs on the same graph to learn from. They are asked here, once, which may take minutes.
+        advance: told how many of how many questions the teachers have answered.
+    """
     task = KnowledgeGraphTask(settings, data)  # refuses what cannot be trained before anything is written
+    models = read_teachers(teachers, settings, data)
+    if models:
+        about["teachers"] = [describe_teacher(run) for run in teachers]
     with new_run(folder, overwrite=overwrite) as staging:
+        if models:
+            sharpness = settings.teacher_sharpness * task.sharpness
+            answers = ask_teachers(models, data, sharpness=sharpness, answers=settings.teacher_answers, advance=advance)
+            answers.save(staging / TEACHER)
         graph = write_graph(staging, data)
         content = {"task": task.name, **about, "settings": settings.model_dump(), "graph": graph}
         write_json(staging / CONFIG, content)
@@ -55,7 +81,8 @@ def write_graph(folder: Path, data: TripleData) -> dict[str, Any]:
 
 def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter: Reporter | None = None) -> FitResult:
     """Train what the folder describes, and store the record of it, test metrics included."""
-    task = KnowledgeGraphTask(read_settings(folder), read_graph(folder))
+    teacher = TeacherAnswers.load(folder / TEACHER) if (folder / TEACHER).exists() else None
+    task = KnowledgeGraphTask(read_settings(folder), read_graph(folder), teacher)
     with joined_processes(task.settings.device) as processes:
         result = Trainer(task, folder, resume_command=resume_command, reporter=reporter).fit(resume=resume)
         if processes.is_main:
@@ -64,11 +91,44 @@ def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter:
                 measures["test"] = evaluate(result.model, task.data, "test")
                 released = evaluate(result.model, task.data, "test", protocol="released")
                 measures["test_released_protocol"] = released["both"]
+            if teacher is not None:
+                measures["teachers"] = _read_config(folder)["teachers"]
             write_record(folder, task, result, **measures)
             if find_spec("matplotlib"):
                 title = f"Training on {source_name(task.data.source)}"
                 draw_curves(result.history, task.monitor, folder / CURVES, title=title, label="validation MRR")
     return result
+
+
+def read_teachers(runs: Sequence[Path], settings: KnowledgeGraphSettings, data: TripleData) -> list[TripleModel]:
+    """The best models of runs to learn from, if they know this very graph and the settings have a place for them."""
+    if not runs:
+        fields = KnowledgeGraphSettings.model_fields
+        for name in ("teacher_share", "teacher_answers", "teacher_sharpness"):
+            if getattr(settings, name) != fields[name].default:
+                raise ValueError(
+                    f"expected --teacher RUN with {name}={getattr(settings, name)}; give one, or leave it out"
+                )
+        return []
+    check_teachable(settings)
+    models = []
+    for run in runs:
+        graph = read_graph(run)
+        # One that was trained on other triples may have seen those that are held out here.
+        if not all(torch.equal(graph.triples(split), data.triples(split)) for split in SPLITS):
+            raise ValueError(
+                f"expected a teacher that was trained on the same graph with the same split, but {str(run)!r} was "
+                f"trained on another ({graph.source}); train one on this graph"
+            )
+        models.append(read_model(run, graph).eval())
+    return models
+
+
+def describe_teacher(run: Path) -> dict[str, Any]:
+    """What a run's record says of a teacher: its model file's checksum and its validation MRR."""
+    record = read_record(run)
+    checksum = hashlib.sha256((run / BEST).read_bytes()).hexdigest()
+    return {"run": run.name, "sha256": checksum, "commit": record.get("commit"), "valid_mrr": record["valid"]["mrr"]}
 
 
 def read_settings(folder: Path) -> KnowledgeGraphSettings:

@@ -110,6 +110,13 @@ class KnowledgeGraphSettings(LoopSettings):
         "readings, so that what is learnt of one is known of the other",
     )
     learn_curvature: bool = Field(False, description="train the curvature too, from K on")
+    teacher_share: float = Field(
+        0.5, ge=0, le=1, description="with --teacher: share of a question's target that follows the teachers' answers"
+    )
+    teacher_answers: int = Field(16, ge=1, description="with --teacher: how many answers of theirs are learned from")
+    teacher_sharpness: float = Field(
+        1.0, gt=0, description="with --teacher: how much surer than the teachers themselves their answers are taken"
+    )
 
     @model_validator(mode="after")
     def _options_that_would_do_nothing(self) -> KnowledgeGraphSettings:

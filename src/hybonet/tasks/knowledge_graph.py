@@ -13,12 +13,13 @@ from hybonet.data.triples import TripleData
 from hybonet.geometry import Lorentz
 from hybonet.metrics.ranking import KnownAnswers, KnownTriples, ranking_metrics, symmetric_share
 from hybonet.models import TripleModel, TripleScorer, baselines
-from hybonet.models.inner_product import Choice, InnerProductModel
+from hybonet.models.inner_product import Choice, InnerProductModel, SoftAnswers
 from hybonet.models.inner_softmax import Places
 from hybonet.optim import RiemannianAdam
 from hybonet.tasks.kg_evaluation import evaluate, rank_split
 from hybonet.tasks.kg_losses import all_entities_loss, regularisation, triple_loss
 from hybonet.tasks.kg_settings import KnowledgeGraphSettings
+from hybonet.tasks.kg_teacher import TeacherAnswers
 from hybonet.training import generator_for
 
 __all__ = ["Batch", "KnowledgeGraphSettings", "KnowledgeGraphTask", "evaluate", "rank_split"]
@@ -26,33 +27,46 @@ __all__ = ["Batch", "KnowledgeGraphSettings", "KnowledgeGraphTask", "evaluate", 
 
 @dataclass(frozen=True)
 class Batch:
-    """Triples with the candidates that their tails are compared with: own ones ``(B, n)``, a pool ``(P,)``, or all."""
+    """Triples with the candidates that their tails are compared with: own ones ``(B, n)``, a pool ``(P,)``, or all.
+
+    ``soft`` are answers that teachers give besides.
+    """
 
     heads: Tensor
     relations: Tensor
     tails: Tensor
     candidates: Tensor | None
+    soft: SoftAnswers | None = None
 
     def to(self, device: str) -> Batch:
         """The same on a device."""
         candidates = None if self.candidates is None else self.candidates.to(device)
-        return Batch(self.heads.to(device), self.relations.to(device), self.tails.to(device), candidates)
+        soft = None if self.soft is None else SoftAnswers(*(part.to(device) for part in self.soft))
+        return Batch(self.heads.to(device), self.relations.to(device), self.tails.to(device), candidates, soft)
 
 
 class KnowledgeGraphTask:
-    """Fills in :class:`~hybonet.training.Task` for a knowledge graph."""
+    """Fills in :class:`~hybonet.training.Task` for a knowledge graph.
+
+    Args:
+        teacher: answers of trained models to learn from, besides the triples.
+    """
 
     name = "kg"
     monitor = "mrr"
     higher_is_better = True
 
-    def __init__(self, settings: KnowledgeGraphSettings, data: TripleData) -> None:
+    def __init__(
+        self, settings: KnowledgeGraphSettings, data: TripleData, teacher: TeacherAnswers | None = None
+    ) -> None:
         if not len(data.valid):
             raise ValueError(
                 f"expected validation triples to choose the best model by, but {data.source} has none; "
                 "give a valid file, or one file to split"
             )
-        self.settings, self.data = settings, data
+        if teacher is not None:
+            check_teachable(settings)
+        self.settings, self.data, self.teacher = settings, data, teacher
         both = 2 * data.num_relations
         if settings.filter_negatives:
             self.known_answers = KnownAnswers(data.with_reciprocals("train"), both)
@@ -110,7 +124,8 @@ class KnowledgeGraphTask:
                 candidates = torch.randint(self.data.num_entities, shape, generator=generator)
                 # A pool has each entity once, in order: which of them a question knows is then quickly found.
                 candidates = candidates[rank::world] if s.candidates == "own" else candidates.unique()
-            yield Batch(*self._triples(chosen[rank::world]), candidates)
+            heads, relations, tails = self._triples(chosen[rank::world])
+            yield Batch(heads, relations, tails, candidates, self._soft_answers(heads, relations))
 
     def _triples(self, numbers: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Heads, relations and tails of the training triples followed by their reciprocals, by number.
@@ -122,6 +137,13 @@ class KnowledgeGraphTask:
         backwards = numbers >= len(train)
         relation = torch.add(relation, backwards, alpha=self.data.num_relations)
         return torch.where(backwards, tail, head), relation, torch.where(backwards, head, tail)
+
+    def _soft_answers(self, heads: Tensor, relations: Tensor) -> SoftAnswers | None:
+        """What the teachers answer to the questions of a batch."""
+        if self.teacher is None:
+            return None
+        entities, probability = self.teacher.of(heads, relations)
+        return SoftAnswers(entities, self.settings.teacher_share * probability)
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         s = self.settings
@@ -147,7 +169,7 @@ class KnowledgeGraphTask:
         known = Places(*self.known_answers.of(batch.heads, batch.relations)) if s.filter_negatives else None
         total = self.data.num_entities if s.candidates == "pool" else None
         sharpness = self._sharpness_of(batch)
-        choice = Choice(weight, known, s.label_smoothing, total, sharpness)
+        choice = Choice(weight, known, s.label_smoothing, total, sharpness, batch.soft)
         return model(batch.heads, batch.relations, batch.tails, pool=batch.candidates, choice=choice)
 
     def _loss_against_all(self, model: nn.Module, batch: Batch) -> Tensor:
@@ -210,6 +232,17 @@ class KnowledgeGraphTask:
             "protocol": "filtered ranking of tails and heads, ties realistic",
             "data": {"source": data.source, "sha256": dict(data.sha256), **data.statistics()},
         }
+
+
+def check_teachable(settings: KnowledgeGraphSettings) -> None:
+    """Refuse settings whose loss has no place for the answers of teachers."""
+    name = settings.model
+    scored = name.startswith("hybonet") or issubclass(getattr(baselines, name), InnerProductModel)
+    if settings.loss != "softmax" or settings.candidates == "own" or not scored:
+        raise ValueError(
+            f"expected loss=softmax, candidates=pool or all, and a model that scores by inner products with a teacher, "
+            f"got loss={settings.loss}, candidates={settings.candidates}, model={name}; change them, or leave it out"
+        )
 
 
 def unwrapped(model: nn.Module) -> nn.Module:
