@@ -4,7 +4,7 @@
     python scripts/reproduce.py umls nations 'ablation-*'
     python scripts/results_page.py
 
-An experiment is a training by `hybonet train kg` for each of its seeds. What has a record is not run again; what was
+An experiment is a training by `hybonet train TASK` for each of its seeds. What has a record is not run again; what was
 interrupted goes on from its checkpoint.
 """
 
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-RECORDS = ROOT / "docs/results/records/kg"
+RECORDS = ROOT / "docs/results/records"
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,12 @@ class Experiment:
     about: str = ""
     #: Runs of other experiments to learn from, which must be there.
     teachers: tuple[str, ...] = ()
+    #: As in ``hybonet train TASK``.
+    task: str = "kg"
+
+    def record(self, name: str, seed: int) -> Path:
+        """Where the record of one training lies."""
+        return RECORDS / self.task / f"{name}-seed{seed}.json"
 
 
 #: The models HyboNet is compared with, and the learning rate of each; all else is the recipe's.
@@ -125,16 +131,26 @@ for _name, _changes in SHORT.items():
     )
 for _name, _changes in ABLATIONS.items():
     EXPERIMENTS[f"ablation-{_name}"] = Experiment("wordnet", changes=_changes, about="a minute or two")
+for _model in ("hybonet", "hybonet-tangent", "MultiTask", "LabelGCN", "HY"):
+    EXPERIMENTS[f"typing-{_model.lower()}"] = Experiment(
+        "ufet", "typing", 5, (f"model={_model}",), "a minute or two each on one core", task="typing"
+    )
+EXPERIMENTS["typing-paper-settings"] = Experiment("ufet", "paper-typing", about="a quarter of an hour", task="typing")
+EXPERIMENTS["typing-little-town"] = Experiment(
+    "little-town", "typing-tutorial", 3, about="the mentions inside the package; a minute", task="typing"
+)
 
 
 def train(name: str, seed: int, runs: Path, threads: int) -> None:
     """One training, or the rest of one."""
-    experiment, target = EXPERIMENTS[name], RECORDS / f"{name}-seed{seed}.json"
+    experiment = EXPERIMENTS[name]
+    target = experiment.record(name, seed)
     if target.exists():
         print(f"{target.name}: there already")
         return
     out = runs / f"{name}-seed{seed}"
-    command = [sys.executable, "-m", "hybonet.cli", "train", "kg", "--out", str(out), "--threads", str(threads)]
+    command = [sys.executable, "-m", "hybonet.cli", "train", experiment.task, "--out", str(out)]
+    command += ["--threads", str(threads)]
     if (out / "config.json").exists():
         command.append("--resume")
     else:
@@ -144,7 +160,7 @@ def train(name: str, seed: int, runs: Path, threads: int) -> None:
         for teacher in experiment.teachers:
             command += ["--teacher", str(runs / teacher)]
     subprocess.run(command, check=True)
-    RECORDS.mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(out / "record.json", target)
     print(f"stored {target.relative_to(ROOT)}")
 
@@ -168,7 +184,7 @@ def main() -> None:
     for name in chosen:
         experiment = EXPERIMENTS[name]
         if arguments.list:
-            stored = len(list(RECORDS.glob(f"{name}-seed*.json")))
+            stored = len(list((RECORDS / experiment.task).glob(f"{name}-seed*.json")))
             progress = f"{stored}/{experiment.seeds} stored"
             print(f"{name}: {experiment.data}, {experiment.recipe}, {progress}; {experiment.about}")
             continue
