@@ -18,14 +18,14 @@ def default(**changes: Any) -> TypingSettings:
     settings: dict[str, Any] = {
         "dim": 64,
         "feedforward": 128,
-        "epochs": 16,
+        "epochs": 12,
         "batch_size": 200,
-        "lr": 0.01,
+        "lr": 0.004,
         "optimizer": "chart",
         "type_std": 0.01,
         "positive_weight": 2.0,
         "validate_every": 4,
-        "schedule": ScheduleSettings(kind="linear"),
+        "schedule": ScheduleSettings(kind="linear", warmup=20),
         **changes,
     }
     return TypingSettings(**settings)

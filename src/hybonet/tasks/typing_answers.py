@@ -49,6 +49,14 @@ class MentionTyper:
         settings: of the training.
         threshold: probability above which a type is predicted.
         record: its metrics, as ``record.json`` of a run has them.
+
+    Example:
+        >>> from hybonet.data.mention_loading import load_mentions
+        >>> from hybonet.tasks.entity_typing import build_model
+        >>> town, settings = load_mentions("little-town"), TypingSettings(dim=8, heads=2, feedforward=8)
+        >>> untrained = MentionTyper(build_model(settings, town), town, settings)
+        >>> [answer.predicted for answer in untrained.types_of("The [mayor] spoke.", top=1)]
+        [True]
     """
 
     def __init__(

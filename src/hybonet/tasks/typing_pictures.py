@@ -60,7 +60,7 @@ def _draw_types(model: MentionTyper, frequency: Tensor, folder: Path, name: str)
         parts,
         types.levels,
         folder / RADII,
-        title=f"{name}: mean distance from the centre: {told}\nrank correlation with frequency {correlation:+.2f}",
+        title=f"{name}: mean distance from the centre\n{told}; rank correlation with frequency {correlation:+.2f}",
     )
     return [folder / DISK, folder / RADII]
 
