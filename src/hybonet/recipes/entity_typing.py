@@ -24,6 +24,8 @@ def default(**changes: Any) -> TypingSettings:
         "optimizer": "chart",
         "type_std": 0.01,
         "positive_weight": 2.0,
+        "word_dropout": 0.15,
+        "merge_dropout": 0.3,
         "validate_every": 4,
         "schedule": ScheduleSettings(kind="linear", warmup=20),
         **changes,
@@ -69,7 +71,9 @@ RECIPES: dict[str, dict[str, Any]] = {
     },
     "typing-tutorial": {
         "about": "the invented town inside the package, under two minutes",
-        "settings": default(dim=32, feedforward=64, heads=2, epochs=30, batch_size=50, validate_every=5),
+        "settings": default(
+            dim=32, feedforward=64, heads=2, epochs=30, batch_size=50, lr=0.01, word_dropout=0.0, validate_every=5
+        ),
         "data": "little-town",
         "ranges": _RANGES,
     },
