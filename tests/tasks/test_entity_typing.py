@@ -155,6 +155,15 @@ def test_every_recipe_and_every_model_trains(name, model, town, tmp_path):
     assert result.history[1]["loss"] < result.history[0]["loss"]
 
 
+def test_a_search_finds_settings_without_the_test_mentions(tmp_path):
+    changes = [word for change in (*QUICK, "epochs=1", "validate_every=1") for word in ("--set", change)]
+    out = command(
+        "tune", "typing", "--range", "lr=0.001,0.02", *changes, "--trials", 2, "--threads", 1, "--out", tmp_path
+    )
+    assert "f1" in out
+    assert json.loads((tmp_path / "best.json").read_text())["lr"] in (0.001, 0.02)
+
+
 def test_the_papers_settings():
     settings = recipe("paper-typing").settings
     assert (settings.dim, settings.feedforward, settings.layers, settings.batch_size) == (128, 512, 2, 900)

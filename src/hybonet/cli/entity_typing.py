@@ -33,6 +33,29 @@ if TYPE_CHECKING:
     from hybonet.tasks.typing_answers import TypeAnswer
     from hybonet.tasks.typing_settings import TypingSettings
 
+Data = Annotated[
+    str | None,
+    typer.Option(
+        help="little-town (inside the package), ufet (from HYBONET_DATA), a folder with train, valid and test .json or "
+        ".jsonl files, or one such file.",
+        show_default="little-town",
+    ),
+]
+Types = Annotated[
+    Path | None,
+    typer.Option(
+        help="File of types: one a line, or a type, a tab and its level.",
+        show_default="types.txt of the folder, else all that occur",
+    ),
+]
+Words = Annotated[
+    Path | None,
+    typer.Option(
+        help="Text file of word vectors, such as GloVe's; may be packed (.gz, .xz).",
+        show_default="words.txt of the folder, else GloVe in HYBONET_DATA",
+    ),
+]
+
 _TRAIN_EXAMPLES = """
 **Examples**
 
@@ -80,28 +103,9 @@ _EXPORT_EXAMPLES = """
 @train_app.command("typing", epilog=_TRAIN_EXAMPLES)
 def train_typing(
     out: Out,
-    data: Annotated[
-        str | None,
-        typer.Option(
-            help="little-town (inside the package), ufet (from HYBONET_DATA), a folder with train, valid and test "
-            ".json or .jsonl files, or one such file.",
-            show_default="little-town",
-        ),
-    ] = None,
-    types: Annotated[
-        Path | None,
-        typer.Option(
-            help="File of types: one a line, or a type, a tab and its level.",
-            show_default="types.txt of the folder, else all that occur",
-        ),
-    ] = None,
-    words: Annotated[
-        Path | None,
-        typer.Option(
-            help="Text file of word vectors, such as GloVe's; may be packed (.gz, .xz).",
-            show_default="words.txt of the folder, else GloVe in HYBONET_DATA",
-        ),
-    ] = None,
+    data: Data = None,
+    types: Types = None,
+    words: Words = None,
     recipe: Annotated[
         str | None, typer.Option(help=RECIPE_HELP, show_default="typing; typing-tutorial for little-town")
     ] = None,
