@@ -14,6 +14,7 @@ from hybonet.cli import (
     pictures,
     report,
     tune,
+    typing_runs,
 )
 from hybonet.cli.app import app
 
@@ -30,6 +31,7 @@ __all__ = [
     "pictures",
     "report",
     "tune",
+    "typing_runs",
 ]
 
 
