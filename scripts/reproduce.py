@@ -148,6 +148,14 @@ for _name, _data, _recipe, _seeds, _changes, _options, _about in translation_cel
     EXPERIMENTS[_name] = Experiment(_data, _recipe, _seeds, _changes, _about, task="translation", options=_options)
 for _name, _data, _recipe, _seeds, _changes, _encoder, _about in probe_cells.probings():
     EXPERIMENTS[_name] = Experiment(_data, _recipe, _seeds, _changes, _about, task="probe", encoder=_encoder)
+for _model in ("hybonet", "hybonet-tangent", "MultiTask", "LabelGCN", "HY"):
+    EXPERIMENTS[f"typing-{_model.lower()}"] = Experiment(
+        "ufet", "typing", 5, (f"model={_model}",), "a minute or two each on one core", task="typing"
+    )
+EXPERIMENTS["typing-paper-settings"] = Experiment("ufet", "paper-typing", about="a quarter of an hour", task="typing")
+EXPERIMENTS["typing-little-town"] = Experiment(
+    "little-town", "typing-tutorial", 3, about="the mentions inside the package; a minute", task="typing"
+)
 
 
 def train(name: str, seed: int, runs: Path, threads: int) -> None:

@@ -8,15 +8,17 @@ if TYPE_CHECKING:
     from hybonet.tasks.graph_answers import NetworkModel
     from hybonet.tasks.kg_answers import KGModel
     from hybonet.tasks.mt_model import MTModel
+    from hybonet.tasks.typing_answers import MentionTyper
 
 __version__ = "0.1.0"
-__all__ = ["KGModel", "Lorentz", "MTModel", "NetworkModel", "__version__"]
+__all__ = ["KGModel", "Lorentz", "MTModel", "MentionTyper", "NetworkModel", "__version__"]
 
 _CLASSES = {
     "KGModel": "hybonet.tasks.kg_answers",
     "Lorentz": "hybonet.geometry",
     "MTModel": "hybonet.tasks.mt_model",
     "NetworkModel": "hybonet.tasks.graph_answers",
+    "MentionTyper": "hybonet.tasks.typing_answers",
 }
 _SUBMODULES = ("data", "geometry", "metrics", "models", "nn", "optim", "recipes", "tasks", "testing", "training")
 

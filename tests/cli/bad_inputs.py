@@ -11,6 +11,7 @@ import torch
 
 from tests.cli import probe_mistakes, translation_mistakes
 from tests.cli.bad_graphs import GRAPHS
+from tests.cli.bad_typing_inputs import TYPING
 from tests.cli.staging import (
     GOOD,
     BadInput,
@@ -439,6 +440,7 @@ GROUPS = {
     "Graphs": GRAPHS,
     "Translation": translation_mistakes.MISTAKES,
     "Probing": probe_mistakes.MISTAKES,
+    "Entity typing": TYPING,
 }
 
 #: Odd but possible: training goes on, and a note says what was seen.

@@ -17,6 +17,13 @@ from typer.testing import CliRunner
 from hybonet.cli import app
 
 GOOD = "".join(f"n{i}\tnext\tn{(i + 1) % 40}\nn{i}\tdouble\tn{2 * i % 40}\n" for i in range(40))
+#: Mentions of places and persons, each in a sentence of its own.
+MENTIONS = "".join(
+    f'{{"left_context_token": ["w{n}", "the"], "mention_span": "{span}", "right_context_token": ["."], '
+    f'"y_str": ["{kind}", "{span}"]}}\n'
+    for n in range(20)
+    for span, kind in (("mill", "place"), ("mayor", "person"))
+)
 Prepare = Callable[[Path], object]
 
 
@@ -45,7 +52,7 @@ class Outcome:
 
 
 def make_template(folder: Path) -> None:
-    """What every case starts from: triples and a run trained on them, a network and a run of either task on it."""
+    """What every case starts from: triples, a network and mentions, and runs trained on them."""
     (folder / "triples.tsv").write_text(GOOD)
     quick = "--set dim=4 --set epochs=2 --set batch_size=40 --set validate_every=1 --threads 1"
     outcome = run(f"train kg --data triples.tsv --out run {quick}", folder)
@@ -59,6 +66,11 @@ def make_template(folder: Path) -> None:
         files = "--data edges.csv --features features.csv --labels labels.csv"
         outcome = run(f"train graph {files} --task {task} --out {out} {quick}", folder)
         assert outcome.code == 0, outcome.output
+    (folder / "mentions.jsonl").write_text(MENTIONS)
+    (folder / "words.txt").write_text("the 1 0\nmill 0 1\nmayor 1 1\n. 0 0.5\n")
+    quick = "--set dim=8 --set heads=2 --set feedforward=8 --set layers=1 --set epochs=1 --threads 1"
+    outcome = run(f"train typing --data mentions.jsonl --words words.txt --out typed {quick}", folder)
+    assert outcome.code == 0, outcome.output
 
 
 def show(case: BadInput, template: Path, folder: Path) -> Outcome:

@@ -6,6 +6,7 @@ from hybonet.__main__ import STOPPED
 from hybonet.cli import (
     catalogue,
     demo,
+    entity_typing,
     export,
     graph,
     graph_verbs,
@@ -18,6 +19,7 @@ from hybonet.cli import (
     translate,
     translation,
     tune,
+    typing_runs,
 )
 from hybonet.cli.app import app
 
@@ -25,6 +27,7 @@ __all__ = [
     "app",
     "catalogue",
     "demo",
+    "entity_typing",
     "export",
     "graph",
     "graph_verbs",
@@ -38,6 +41,7 @@ __all__ = [
     "translate",
     "translation",
     "tune",
+    "typing_runs",
 ]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hybonet.cli import graph, hierarchy, knowledge_graph
+from hybonet.cli import entity_typing, graph, hierarchy, knowledge_graph
 from hybonet.cli.app import app, clean_errors
 from hybonet.cli.search import Kind, tune_in
 from hybonet.cli.training import RECIPE_HELP, Changes, Threads, use_threads
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from hybonet.training import Task
 
 tune_app = typer.Typer(
-    help="Search for good settings; `hybonet tune kg --help`, `hybonet tune graph --help` and `hybonet tune hierarchy "
-    "--help` say how.",
+    help="Search for good settings; `hybonet tune kg --help`, and the same for the other tasks, says how.",
     no_args_is_help=True,
 )
 app.add_typer(tune_app, name="tune")
@@ -79,6 +79,14 @@ _HIERARCHY_EXAMPLES = """
 `hybonet tune hierarchy --out runs/search --resume` goes on with a search that was stopped.
 
 `hybonet train hierarchy --data my_edges.csv --recipe runs/search/best.json --out runs/best` uses what was found.
+"""
+
+_TYPING_EXAMPLES = """
+**Examples**
+
+`hybonet tune typing --data mine --words glove.6B.100d.txt --out runs/search` searches what the recipe declares.
+
+`hybonet tune typing --data ufet --set model=HY --trials 10 --out runs/hy` searches for another model.
 """
 
 
@@ -167,6 +175,33 @@ def tune_hierarchy(
         tune_in(_HIERARCHY, out, given, trials=trials, minutes=minutes, resume=resume)
 
 
+@tune_app.command("typing", epilog=_TYPING_EXAMPLES)
+def tune_typing(
+    out: Out,
+    data: entity_typing.Data = None,
+    types: entity_typing.Types = None,
+    words: entity_typing.Words = None,
+    recipe: Annotated[str | None, typer.Option(help=RECIPE_HELP, show_default="typing")] = None,
+    trials: Trials = None,
+    minutes: Minutes = None,
+    range_: Ranges = None,
+    set_: Changes = None,
+    seed: Seed = None,
+    resume: Resume = False,
+    threads: Threads = None,
+) -> None:
+    """Search for the settings with the best macro F1 on the validation mentions; the test mentions have no part in it.
+
+    The first trial is the recipe as it is. Trials that are worse than most at the same epoch are ended early. Ctrl-C
+    stops at the next batch, saves, and says how to go on.
+    """
+    with clean_errors():
+        use_threads(threads)
+        given = {"data": data, "types": types and str(types), "words": words and str(words)}
+        others = {"recipe": recipe, "set": set_, "range": range_, "seed": seed}
+        tune_in(_TYPING, out, given | others, trials=trials, minutes=minutes, resume=resume)
+
+
 def _kg_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
     """Knowledge-graph tasks that do not know the test triples, not even to leave them out of rankings."""
     from hybonet.tasks.knowledge_graph import KnowledgeGraphTask
@@ -190,6 +225,15 @@ def _hierarchy_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
     return lambda settings: HierarchyTask(settings, edges)
 
 
+def _typing_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
+    from hybonet.data.mention_loading import SHIPPED, load_mentions
+    from hybonet.tasks.entity_typing import EntityTypingTask
+
+    files = {name: options.get(name) for name in ("types", "words")}
+    mentions = replace(load_mentions(options.get("data", SHIPPED), **files), test=())
+    return lambda settings: EntityTypingTask(settings, mentions)
+
+
 _KG = Kind(
     "kg",
     "default",
@@ -199,3 +243,4 @@ _KG = Kind(
 )
 _GRAPH = Kind("graph", "graph-lp", _graph_tasks)
 _HIERARCHY = Kind("hierarchy", "hierarchy", _hierarchy_tasks)
+_TYPING = Kind("typing", "typing", _typing_tasks)

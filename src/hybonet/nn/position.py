@@ -23,7 +23,7 @@ class LorentzPositionalEncoding(LorentzModule):
         dropout: on the input coordinates.
 
     Shapes: ``(N, L, d_model) -> (N, L, d_model)`` (or unbatched); ``offset`` is the position of the first one, for
-    decoding step by step.
+    decoding step by step. ``positions (N, L)`` gives each its own instead, to count from somewhere else.
 
     Example:
         >>> import torch
@@ -71,7 +71,13 @@ class LorentzPositionalEncoding(LorentzModule):
         else:
             self.position.copy_(sinusoids(self.max_len, self.d_model))
 
-    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
+    def forward(self, x: Tensor, offset: int = 0, positions: Tensor | None = None) -> Tensor:
+        if positions is not None:
+            if positions.shape != x.shape[:-1]:
+                raise ValueError(
+                    f"expected positions of shape {tuple(x.shape[:-1])}, one a point, got {tuple(positions.shape)}"
+                )
+            return self.linear(x, self.position[positions])
         length = x.shape[-2]
         if not 0 <= offset <= self.max_len - length:
             raise ValueError(

@@ -19,6 +19,8 @@ class TangentLinear(LorentzModule):
     The layer that earlier hyperbolic networks use: a pseudo-rotation without boost (block-diagonal M in the paper's
     notation), costlier than :class:`LorentzLinear`.
 
+    A ``residual`` (a point) is added in the tangent space: :math:`\exp_o(W h(\log_o(x)_s) + b + \log_o(r)_s)`.
+
     Shapes: ``(..., in_features) -> (..., out_features)``, ambient coordinates; ``weight`` is
     ``(out_features - 1, in_features - 1)``.
 
@@ -58,12 +60,15 @@ class TangentLinear(LorentzModule):
         if self.bias is not None:
             nn.init.zeros_(self.bias)
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, residual: Tensor | None = None) -> Tensor:
         self.manifold.validate(x, self.in_features)
         tangent = F.dropout(self.manifold.logmap0(x)[..., 1:], self.dropout, self.training)
         if self.activation is not None:
             tangent = self.activation(tangent)
         tangent = wide_in_autocast(F.linear(tangent, self.weight, self.bias))
+        if residual is not None:
+            self.manifold.validate(residual, self.out_features, name="residual")
+            tangent = tangent + self.manifold.logmap0(residual)[..., 1:]
         return self.manifold.expmap0(F.pad(tangent, (1, 0)))
 
     def extra_repr(self) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hybonet.recipes.entity_typing import RECIPES as ENTITY_TYPING
 from hybonet.recipes.graph import RECIPES as GRAPH
 from hybonet.recipes.hierarchy import RECIPES as HIERARCHY
 from hybonet.recipes.knowledge_graph import RECIPES as KNOWLEDGE_GRAPH
@@ -23,6 +24,7 @@ _BY_TASK: dict[str, dict[str, dict[str, Any]]] = {
     "graph": GRAPH,
     "probe": TREE_PROBING,
     "translation": TRANSLATION,
+    "typing": ENTITY_TYPING,
 }
 
 

@@ -1,0 +1,135 @@
+"""``hybonet train typing``; what other commands do with its runs is in :mod:`hybonet.cli.typing_runs`."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hybonet.cli.app import clean_errors
+from hybonet.cli.training import (
+    RECIPE_HELP,
+    Changes,
+    Out,
+    Resume,
+    TensorBoard,
+    Threads,
+    settings_for,
+    settings_to_resume,
+    train_app,
+    train_in,
+    use_threads,
+)
+
+if TYPE_CHECKING:
+    from hybonet.tasks.typing_settings import TypingSettings
+
+Data = Annotated[
+    str | None,
+    typer.Option(
+        help="little-town (inside the package), ufet (from HYBONET_DATA), a folder with train, valid and test .json or "
+        ".jsonl files, or one such file.",
+        show_default="little-town",
+    ),
+]
+Types = Annotated[
+    Path | None,
+    typer.Option(
+        help="File of types: one a line, or a type, a tab and its level.",
+        show_default="types.txt of the folder, else all that occur",
+    ),
+]
+Words = Annotated[
+    Path | None,
+    typer.Option(
+        help="Text file of word vectors, such as GloVe's; may be packed (.gz, .xz).",
+        show_default="words.txt of the folder, else GloVe in HYBONET_DATA",
+    ),
+]
+
+_TRAIN_EXAMPLES = """
+**Examples**
+
+The invented town inside the package, under two minutes: `hybonet train typing --out runs/town`
+
+Mentions of your own with GloVe: `hybonet train typing --data mine --types types.tsv --words glove.6B.100d.txt --out
+runs/mine`
+
+The crowd-sourced Open Entity data (see docs/entity-typing.md): `hybonet train typing --data ufet --recipe typing --out
+runs/ufet`
+
+Go on with a run that was stopped: `hybonet train typing --out runs/mine --resume`
+"""
+
+
+@train_app.command("typing", epilog=_TRAIN_EXAMPLES)
+def train_typing(
+    out: Out,
+    data: Data = None,
+    types: Types = None,
+    words: Words = None,
+    recipe: Annotated[
+        str | None, typer.Option(help=RECIPE_HELP, show_default="typing; typing-tutorial for little-town")
+    ] = None,
+    set_: Changes = None,
+    resume: Resume = False,
+    tensorboard: TensorBoard = False,
+    threads: Threads = None,
+) -> None:
+    """Train a model that tells the types of mentions in sentences, measure it, and keep everything in one folder.
+
+    Ctrl-C stops at the next batch, saves, and says how to go on.
+    """
+    with clean_errors():
+        from hybonet.data.mention_loading import SHIPPED
+        from hybonet.tasks.typing_run import read_settings, train_run
+
+        given = {"data": data, "types": types, "words": words, "recipe": recipe}
+        chosen = {key: value for key, value in given.items() if value is not None}
+        use_threads(threads)
+        usual = "typing-tutorial" if data in (None, SHIPPED) else "typing"
+        if resume:
+            settings = settings_to_resume(out, read_settings, chosen, set_ or [])
+        else:
+            settings = settings_for("typing", recipe or usual, set_ or [])
+        train_in(
+            out,
+            "typing",
+            settings,
+            start=None if resume else lambda: _start(out, settings, recipe or usual, data or SHIPPED, types, words),
+            train=train_run,
+            show=lambda: _show(out),
+            rate=(settings.batch_size, "mentions/s"),
+            tensorboard=tensorboard,
+        )
+
+
+def _start(
+    out: Path, settings: TypingSettings, recipe: str, source: str, types: Path | None, words: Path | None
+) -> None:
+    """Check everything that can be checked, then write what a run starts from."""
+    from hybonet.data.mention_loading import load_mentions
+    from hybonet.tasks.run_folder import check_target
+    from hybonet.tasks.typing_run import start_run
+
+    check_target(out)
+    data = load_mentions(source, types=types, words=words)
+    for line in data.notes:
+        typer.echo(f"note: {line}", err=True)
+    start_run(out, settings, data, recipe=recipe)
+
+
+def _show(out: Path) -> None:
+    from rich.console import Console
+
+    from hybonet.reporting.typing_tables import LEGEND, record_table
+    from hybonet.tasks.run_folder import read_record
+    from hybonet.tasks.typing_run import read_data
+
+    console = Console(highlight=False)
+    console.print(record_table(read_record(out)))
+    console.print(LEGEND, style="dim")
+    example = read_data(out).valid[0].sentence
+    typer.echo(f"Run: {out}\nAsk it: hybonet predict {shlex.quote(str(out))} --sentence {shlex.quote(example)}")

@@ -1,0 +1,108 @@
+"""Macro precision, recall and F1 of entity typing, overall and by level of detail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+#: A type is predicted if its probability is larger.
+THRESHOLD = 0.5
+#: Thresholds that a calibration tries.
+_TRIED = tuple(number / 50 for number in range(1, 50))
+
+
+@dataclass(frozen=True)
+class TypeCounts:
+    """How many types of each level each mention has: predicted, right among these, and in truth; ``(N, levels)``."""
+
+    predicted: Tensor
+    right: Tensor
+    gold: Tensor
+
+
+def macro_scores(counts: TypeCounts) -> dict[str, float]:
+    """Macro precision over mentions with a prediction, macro recall over mentions with a gold type, and their F1.
+
+    Example:
+        >>> one, two, none = torch.tensor([[1.0], [2.0]]), torch.tensor([[2.0], [2.0]]), torch.tensor([[0.0], [1.0]])
+        >>> macro_scores(TypeCounts(predicted=one, right=none, gold=two))
+        {'precision': 0.25, 'recall': 0.25, 'f1': 0.25, 'predicted': 1.5, 'mentions': 2.0}
+    """
+    predicted, right, gold = (each.sum(-1).double() for each in (counts.predicted, counts.right, counts.gold))
+    precision = _mean(right / predicted.clamp_min(1), predicted > 0)
+    recall = _mean(right / gold.clamp_min(1), gold > 0)
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    return {
+        "precision": precision,
+        "recall": recall,
+        "f1": f1,
+        "predicted": float(predicted.mean()) if len(predicted) else 0.0,
+        "mentions": float((gold > 0).sum()),
+    }
+
+
+def _mean(values: Tensor, counted: Tensor) -> float:
+    return float(values[counted].mean()) if bool(counted.any()) else 0.0
+
+
+class TypePredictions:
+    """The probabilities that matter of all mentions: the likeliest type of each, and all above the lowest threshold.
+
+    Add mentions batch by batch, then measure at any threshold.
+
+    Args:
+        level_numbers: the level of each type, ``(types,)``.
+        levels: their names.
+
+    Example:
+        >>> kept = TypePredictions(torch.tensor([0, 1, 1]), ["coarse", "fine"])
+        >>> kept.add(torch.tensor([[0.9, 0.6, 0.2], [0.3, 0.1, 0.4]]), torch.tensor([[1, 1, 0], [1, 0, 0]]))
+        >>> result = kept.measure()
+        >>> result["total"]["precision"], result["coarse"]["recall"]
+        (0.5, 0.5)
+    """
+
+    def __init__(self, level_numbers: Tensor, levels: Sequence[str]) -> None:
+        self.levels = list(levels)
+        self.level_of = torch.nn.functional.one_hot(level_numbers, len(self.levels)).float()
+        self._level_numbers = level_numbers
+        self._parts: list[tuple[Tensor, Tensor, Tensor, Tensor]] = []
+        self._gold: list[Tensor] = []
+        self._mentions = 0
+
+    def add(self, probabilities: Tensor, gold: Tensor) -> None:
+        """Probabilities and truth (0 or 1) of some mentions, both ``(N, types)``."""
+        likeliest = torch.zeros_like(probabilities, dtype=torch.bool)
+        if probabilities.shape[1]:
+            likeliest.scatter_(1, probabilities.argmax(1, keepdim=True), True)
+        row, column = (likeliest | (probabilities > _TRIED[0])).nonzero(as_tuple=True)
+        chance = probabilities[row, column].where(~likeliest[row, column], probabilities.new_tensor(2.0))
+        self._parts.append((row + self._mentions, self._level_numbers[column], chance, gold[row, column] > 0))
+        self._gold.append(gold.float() @ self.level_of)
+        self._mentions += len(probabilities)
+
+    def counts(self, threshold: float = THRESHOLD) -> TypeCounts:
+        """What is predicted at a threshold: the likeliest type, and every one above."""
+        row, level, chance, right = (torch.cat(each) for each in zip(*self._parts, strict=True))
+        chosen = chance > threshold
+        place = row[chosen] * len(self.levels) + level[chosen]
+        shape, cells = (self._mentions, len(self.levels)), self._mentions * len(self.levels)
+        predicted = torch.bincount(place, minlength=cells).view(shape)
+        found = torch.bincount(place[right[chosen]], minlength=cells).view(shape)
+        return TypeCounts(predicted, found, torch.cat(self._gold))
+
+    def measure(self, threshold: float = THRESHOLD) -> dict[str, dict[str, float]]:
+        """Scores of all types together (``total``) and, after leaving out all other levels, of each level."""
+        counts = self.counts(threshold)
+        result = {"total": macro_scores(counts)}
+        for number, level in enumerate(self.levels) if len(self.levels) > 1 else ():
+            parts = (each[:, number : number + 1] for each in (counts.predicted, counts.right, counts.gold))
+            result[level] = macro_scores(TypeCounts(*parts))
+        return result
+
+    def best_threshold(self) -> float:
+        """The threshold of the highest total F1, the lowest of equals; to be chosen on validation mentions."""
+        return max(_TRIED, key=lambda threshold: macro_scores(self.counts(threshold))["f1"])

@@ -1,0 +1,158 @@
+"""A trained model that tells the types of mentions in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from hybonet.data.mentions import Mention, MentionData, encode
+from hybonet.data.sentence_words import mention_in
+from hybonet.metrics.typing import THRESHOLD
+from hybonet.models.entity_typer import EntityTyper
+from hybonet.models.typing_model import TypingModel
+from hybonet.reporting.typing_card import typing_card
+from hybonet.tasks.new_folder import new_folder
+from hybonet.tasks.run_folder import CONFIG, RECORD, read_record, write_json
+from hybonet.tasks.typing_run import read_data, read_model, read_settings, write_vocabularies
+from hybonet.tasks.typing_settings import TypingSettings
+from hybonet.training.checkpoint import save_model
+from hybonet.training.loop import BEST
+
+_ROWS = 256
+
+
+@dataclass(frozen=True)
+class TypeAnswer:
+    """A type, its level and probability, and whether it is predicted: the likeliest, or above the threshold."""
+
+    type: str
+    level: str
+    probability: float
+    predicted: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON and CSV."""
+        return asdict(self)
+
+
+class MentionTyper:
+    """A trained model with its types and words.
+
+    Args:
+        model: what gives logits.
+        data: its types and word vectors; mentions are not needed.
+        settings: of the training.
+        threshold: probability above which a type is predicted.
+        record: its metrics, as ``record.json`` of a run has them.
+
+    Example:
+        >>> from hybonet.data.mention_loading import load_mentions
+        >>> from hybonet.tasks.entity_typing import build_model
+        >>> town, settings = load_mentions("little-town"), TypingSettings(dim=8, heads=2, feedforward=8)
+        >>> untrained = MentionTyper(build_model(settings, town), town, settings)
+        >>> [answer.predicted for answer in untrained.types_of("The [mayor] spoke.", top=1)]
+        [True]
+    """
+
+    def __init__(
+        self,
+        model: TypingModel,
+        data: MentionData,
+        settings: TypingSettings,
+        *,
+        threshold: float = THRESHOLD,
+        record: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.model, self.data, self.settings = model.eval(), data, settings
+        self.threshold, self.record = threshold, record
+
+    @classmethod
+    def from_pretrained(cls, folder: str | Path) -> MentionTyper:
+        """A model from a folder on disk: of :meth:`save_pretrained`, or of a run made by ``hybonet train typing``."""
+        folder = Path(folder)
+        settings = read_settings(folder)
+        data = read_data(folder, mentions=settings.model == "LabelGCN")  # which is made of the training mentions, too
+        record = read_record(folder) if (folder / RECORD).exists() else None
+        threshold = float(record["threshold"]) if record else THRESHOLD
+        return cls(read_model(folder, data), data, settings, threshold=threshold, record=record)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> MentionTyper:
+        """The best model of a run made by ``hybonet train typing``; the same as :meth:`from_pretrained`."""
+        return cls.from_pretrained(folder)
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write a new folder with what use needs and nothing else (no mentions): it appears complete or not at all."""
+        if self.settings.model == "LabelGCN":
+            raise ValueError(
+                "expected a model that its weights describe, but LabelGCN is made of its training mentions, too; use "
+                "its run folder"
+            )
+        data = replace(self.data, train=(), valid=(), test=())
+        with new_folder(Path(folder)) as staging:
+            about = write_vocabularies(staging, data)
+            content = {
+                "task": "typing",
+                "library_name": "hybonet",
+                "settings": self.settings.model_dump(),
+                "data": about,
+            }
+            write_json(staging / CONFIG, content)
+            save_model(staging / BEST, self.model)
+            if self.record is not None:
+                write_json(staging / RECORD, self.record)
+            card = typing_card(data.source, self.settings.model_dump(), len(data.types), self.record, Path(folder).name)
+            (staging / "README.md").write_text(card, encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"MentionTyper({type(self.model).__name__}, {len(self.data.types):,} types)"
+
+    def types_of(self, sentence: str, mention: str | None = None, *, top: int | None = None) -> list[TypeAnswer]:
+        """Types of a mention in a sentence, likeliest first: all that are predicted, or the ``top`` ones.
+
+        The mention is in brackets (``"The [mayor] spoke."``), or given as text that occurs in the sentence once.
+        """
+        return self.types_of_many([mention_in(sentence, mention)], top=top)[0]
+
+    def types_of_many(self, mentions: Sequence[Mention], *, top: int | None = None) -> list[list[TypeAnswer]]:
+        """Types of many mentions at once, as :meth:`types_of` gives them one by one."""
+        answers = []
+        types = self.data.types
+        for start in range(0, len(mentions), _ROWS):
+            for row in self.probabilities(mentions[start : start + _ROWS]):
+                shown = max(1, int((row > self.threshold).sum())) if top is None else min(top, len(types))
+                chance, number = row.topk(shown)
+                rows = enumerate(zip(number.tolist(), chance.tolist(), strict=True))
+                answers.append(
+                    [
+                        TypeAnswer(types[n], types.level(n), p, place == 0 or p > self.threshold)
+                        for place, (n, p) in rows
+                    ]
+                )
+        return answers
+
+    @torch.no_grad()
+    def probabilities(self, mentions: Sequence[Mention]) -> Tensor:
+        """Of every type for each mention, ``(mentions, types)``."""
+        s = self.settings
+        rows = encode(mentions, self.data.vectors, s.mention_words, s.context_words)
+        return torch.sigmoid(self.model(rows.mention, rows.context, rows.place))
+
+    def hyperbolic_model(self, purpose: str) -> EntityTyper:
+        """The model if its types are points of the Lorentz model, which ``purpose`` needs."""
+        if not isinstance(self.model, EntityTyper):
+            raise ValueError(
+                f"expected a HyboNet model for {purpose}, got {self.settings.model}, whose types are no points of the "
+                "Lorentz model; train one with --set model=hybonet"
+            )
+        return self.model
+
+    def type_points(self) -> Tensor:
+        """The points of the types, ambient coordinates with time first, ``(types, dim)``."""
+        head = self.hyperbolic_model("type points").types
+        return head.manifold.projx(head.points.weight.detach())

@@ -1,0 +1,87 @@
+"""All pictures of an entity-typing run, drawn from its folder alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from hybonet.geometry import Lorentz
+from hybonet.models.entity_typer import EntityTyper
+from hybonet.reporting.charts import draw_curves
+from hybonet.reporting.typing_charts import draw_level_radii, draw_type_disk
+from hybonet.tasks.run_folder import CURVES, DISK, read_history, source_name
+from hybonet.tasks.typing_answers import MentionTyper
+from hybonet.tasks.typing_run import read_data
+
+RADII = "radii.png"
+_DRAWN = 300  # types on the disk, most frequent first
+
+
+def draw_run(run: Path, folder: Path) -> list[Path]:
+    """Draw everything there is to draw of a run into ``folder``, and say what was drawn.
+
+    ``curves.png`` (training) and, for HyboNet models, ``disk.png`` (the types) and ``radii.png`` (how far from the
+    centre each level lies). Only types that the training data has are drawn: of others nothing was learned.
+    """
+    model, data = MentionTyper.load(run), read_data(run)
+    folder.mkdir(parents=True, exist_ok=True)
+    name, drawn = source_name(data.source), []
+    if history := read_history(run):
+        draw_curves(history, "f1", folder / CURVES, title=f"Training on {name}", label="validation macro F1")
+        drawn.append(folder / CURVES)
+    if isinstance(model.model, EntityTyper):
+        frequency = torch.sparse.sum(data.targets("train"), 0).to_dense()
+        drawn += _draw_types(model, frequency, folder, name)
+    return drawn
+
+
+def _draw_types(model: MentionTyper, frequency: Tensor, folder: Path, name: str) -> list[Path]:
+    types, manifold = model.data.types, model.hyperbolic_model("pictures of types").manifold
+    points, levels = model.type_points().double(), types.level_numbers
+    seen = frequency > 0
+    radius = manifold.dist0(points)
+    order = frequency.argsort(descending=True, stable=True)[: min(_DRAWN, int(seen.sum()))]
+    correlation = float(torch.corrcoef(torch.stack((_ranks(frequency[seen]), _ranks(radius[seen]))))[0, 1])
+    means = [float(radius[seen & (levels == number)].mean()) for number in range(len(types.levels))]
+    told = ", ".join(f"{level} {mean:.2f}" for level, mean in zip(types.levels, means, strict=True))
+    draw_type_disk(
+        radial_view(points[order], manifold),
+        levels[order],
+        types.levels,
+        [types[number] for number in order.tolist()],
+        folder / DISK,
+        title=f"{name}: the {len(order):,} most frequent types of {points.shape[1] - 1} hyperbolic dimensions",
+        note="Distance from the centre is the model's own; directions are two principal components of many.",
+    )
+    parts = [radius[seen & (levels == number)] for number in range(len(types.levels))]
+    draw_level_radii(
+        parts,
+        types.levels,
+        folder / RADII,
+        title=f"{name}: mean distance from the centre\n{told}; rank correlation with frequency {correlation:+.2f}",
+    )
+    return [folder / DISK, folder / RADII]
+
+
+def radial_view(points: Tensor, manifold: Lorentz) -> Tensor:
+    """Points in the unit disk at their own distance from the centre; ``(n, d) -> (n, 2)``.
+
+    The direction is that of the two principal components of the tangent vectors at the origin.
+
+    Example:
+        >>> manifold = Lorentz()
+        >>> points = manifold.random_normal(5, 8).double()
+        >>> flat = radial_view(points, manifold)
+        >>> torch.allclose(2 * torch.atanh(flat.norm(dim=-1)), manifold.dist0(points))
+        True
+    """
+    tangent = manifold.logmap0(points)[:, 1:]
+    _, _, axes = torch.linalg.svd(tangent - tangent.mean(0), full_matrices=False)
+    direction = torch.nn.functional.normalize(tangent @ axes[:2].T, dim=-1)
+    return torch.tanh(manifold.dist0(points, keepdim=True) / float(manifold.k) ** 0.5 / 2) * direction
+
+
+def _ranks(values: Tensor) -> Tensor:
+    return values.double().argsort().argsort().double()
