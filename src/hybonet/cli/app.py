@@ -18,17 +18,21 @@ EXAMPLES = """
 
 Train on the WordNet graph inside the package, ask the model and draw what it knows, in a minute or two: `hybonet demo`
 
-Train a knowledge-graph model on the graph that ships inside: `hybonet train kg --data wordnet --out runs/wordnet`
+Knowledge graphs, your own triples: `hybonet train kg --data my_triples.tsv --out runs/mine`, then
+`hybonet predict runs/mine --head dog --relation eats`
 
-Ask it what a dog is: `hybonet predict runs/wordnet --head dog.n.01 --relation hypernym`
+Missing links and classes of graphs: `hybonet train graph --data my_edges.csv --out runs/links`
 
-Embed a hierarchy of your own: `hybonet train hierarchy --data my_edges.csv --out runs/tree`
+Translation: `hybonet train translation --data my_pairs.tsv --out runs/mt`, then `hybonet translate runs/mt`
 
-Take triples of your own: `hybonet train kg --data my_triples.tsv --set dim=64 --set epochs=100 --out runs/mine`
+Syntax in an encoder's states: `hybonet probe runs/mt --trees my_trees.conllu --out runs/probe`
 
-Search for better settings: `hybonet tune kg --data my_triples.tsv --out runs/search`
+Types of mentions: `hybonet train typing --data my_mentions --out runs/types`
 
-See the paper's settings with `hybonet recipes list`, and the benchmark graphs with `hybonet data list`.
+A hierarchy in the hyperbolic plane: `hybonet train hierarchy --data my_edges.csv --out runs/tree`
+
+Without `--data`, each task takes what ships in the package. Better settings: `hybonet tune kg --data my_triples.tsv --out
+runs/search`. The paper's: `hybonet recipes list`. Benchmarks by name: `hybonet data list`.
 """
 
 app = typer.Typer(
