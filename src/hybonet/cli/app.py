@@ -31,8 +31,8 @@ Types of mentions: `hybonet train typing --data my_mentions --out runs/types`
 
 A hierarchy in the hyperbolic plane: `hybonet train hierarchy --data my_edges.csv --out runs/tree`
 
-Without `--data`, each task takes what ships in the package. Better settings: `hybonet tune kg --data my_triples.tsv --out
-runs/search`. The paper's: `hybonet recipes list`. Benchmarks by name: `hybonet data list`.
+Without `--data`, each task takes what ships in the package. Better settings: `hybonet tune kg --data my_triples.tsv
+--out runs/search`. The paper's: `hybonet recipes list`. Benchmarks by name: `hybonet data list`.
 """
 
 app = typer.Typer(
