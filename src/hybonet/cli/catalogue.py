@@ -8,6 +8,9 @@ import typer
 
 from hybonet.cli.app import app, clean_errors
 
+#: What published figures are called.
+_MEASURES = {"mrr": "MRR", "roc_auc": "AUC", "f1": "F1"}
+
 data_app = typer.Typer(
     help="Graphs by name: list, show, fetch and find them; make and measure your own.", no_args_is_help=True
 )
@@ -109,9 +112,10 @@ def list_recipes() -> None:
         from hybonet.recipes import recipes
         from hybonet.reporting.narrow_table import add_row, narrow_table
 
-        table = narrow_table(["recipe", "task", "data"], ["published MRR"], ["what"])
+        table = narrow_table(["recipe", "task", "data"], ["published"], ["what"])
         for each in recipes().values():
-            published = f"{each.published['mrr']:.3f}" if each.published else ""
+            first = next(iter(each.published.items()), None)  # what the recipe is judged by
+            published = "" if first is None else f"{_MEASURES[first[0]]} {first[1]:.3f}"
             add_row(table, each.name, each.task, each.data or "any", published, each.about)
         Console(highlight=False).print(table)
 
