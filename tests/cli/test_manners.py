@@ -152,7 +152,9 @@ def test_the_shipped_graph_is_said_to_be_inside_the_package(folder: Path) -> Non
     assert all(Path(file).is_file() for file in files)
 
 
-@pytest.mark.parametrize("command", ["train kg", "tune kg", "tune hierarchy", "evaluate", "predict"])
+@pytest.mark.parametrize(
+    "command", ["train kg", "train graph", "tune kg", "tune graph", "tune hierarchy", "evaluate", "predict"]
+)
 def test_help_teaches_by_examples(command: str) -> None:
     text = " ".join(CliRunner().invoke(app, [*command.split(), "--help"], prog_name="hybonet").stdout.split())
     assert text.split("Examples")[1].count(f"hybonet {command} ") >= 3
@@ -161,7 +163,10 @@ def test_help_teaches_by_examples(command: str) -> None:
 def test_every_command_in_help_and_docs_can_be_called() -> None:
     root = Path(__file__).resolve().parents[2]
     texts = [path.read_text() for path in (root / "src/hybonet/cli").glob("*.py")]
-    texts += [(root / name).read_text() for name in ("README.md", "docs/knowledge-graphs.md", "docs/tuning.md")]
+    texts += [
+        (root / name).read_text()
+        for name in ("README.md", "docs/knowledge-graphs.md", "docs/graph-learning.md", "docs/tuning.md")
+    ]
     found = [
         match for text in texts for match in re.findall(r"`hybonet ([^`]*)`|^\$ (?:\S*/)?hybonet ([^#\n]*)", text, re.M)
     ]

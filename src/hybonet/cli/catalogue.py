@@ -10,6 +10,8 @@ from hybonet.cli.app import app, clean_errors
 
 if TYPE_CHECKING:
     from rich.table import Table
+#: What published figures are called.
+_MEASURES = {"mrr": "MRR", "roc_auc": "AUC", "f1": "F1", "tokenized_bleu": "BLEU", "uuas": "UUAS"}
 
 data_app = typer.Typer(
     help="Graphs by name: list, show, fetch and find them; make and measure your own.", no_args_is_help=True
@@ -150,8 +152,7 @@ def list_recipes() -> None:
         table = narrow_table(["recipe", "task", "data"], ["published"], ["what"])
         for each in recipes().values():
             metric, value = next(iter(each.published.items()), ("", 0.0))
-            shown = {"mrr": "MRR", "tokenized_bleu": "BLEU"}.get(metric, metric)
-            published = f"{shown} {value:.3g}" if metric else ""
+            published = f"{_MEASURES.get(metric, metric)} {value:.3g}" if metric else ""
             add_row(table, each.name, each.task, each.data or "any", published, each.about)
         Console(highlight=False).print(table)
 

@@ -19,6 +19,8 @@ _EVALUATE_EXAMPLES = """
 
 `hybonet evaluate runs/links` measures the best model on the validation and the test part.
 
+`hybonet evaluate runs/classes --split valid` measures one part.
+
 `hybonet evaluate runs/links --split test --json` gives all figures to a program.
 """
 _PREDICT_EXAMPLES = """

@@ -48,6 +48,7 @@ _RANGES: dict[str, Range] = {
     "layers": OneOf((1, 2, 3, 4)),
     "scale": Between(2.0, 20.0, log=True),
     "margin": Between(0.1, 30.0, log=True),
+    "input_radius": Between(0.5, 8.0, log=True),
     "max_grad_norm": OneOf((0.5, 1.0, None)),
 }
 
@@ -120,8 +121,9 @@ RECIPES: dict[str, dict[str, Any]] = {
         loss="cross_entropy",
         lr=0.01,
         weight_decay=0.001,
-        dropout=0.8,
-        epochs=400,
+        dropout=0.7,
+        input_radius=3.0,
+        epochs=300,
     ),
     "pubmed-lp": _of_ours("pubmed", "lp", None, loss="cross_entropy", learn_decoder=True, lr=0.02, epochs=200),
     "paper-disease-lp": _of_the_paper("disease_lp", "lp", 0.968, lr=0.005, margin=30.0),

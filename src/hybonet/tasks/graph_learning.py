@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from hybonet.data.graph_splits import LinkSplit, split_links, split_nodes
 from hybonet.data.graphs import GraphData, NodeSplit
 from hybonet.data.neighbour_sampling import NeighbourSampler
-from hybonet.data.node_features import degree_features
+from hybonet.data.node_features import degree_features, stretched
 from hybonet.models.graph_model import GraphModel
 from hybonet.optim import RiemannianAdam
 from hybonet.tasks.graph_evaluation import (
@@ -104,6 +104,8 @@ class GraphLearningTask:
         purpose = "link_prediction" if self.settings.task == "lp" else "node_classification"
         features = self.graph.inputs(purpose, edges=known)  # type: ignore[arg-type]
         s = self.settings
+        if s.input_radius is not None:
+            features = stretched(features, s.input_radius)
         stays = s.model in SPARSE_INPUTS and not s.learn_curvature and s.batch_size is None and s.device == "cpu"
         return features if stays and features.layout == torch.sparse_csr else features.to_dense()
 

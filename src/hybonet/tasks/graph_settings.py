@@ -44,6 +44,12 @@ class GraphSettings(LoopSettings):
         description="what the model knows of a node: features (the graph's own), degrees (how many neighbours it has), "
         "learned (a vector of its own); none: features if the graph has some, else learned",
     )
+    input_radius: float | None = Field(
+        None,
+        gt=0,
+        description="stretch features so that they have this length on average, which in hyperbolic models is a node's "
+        "distance from the origin; none: leave them",
+    )
     activation: Literal["none", "relu"] = Field(
         "none", description="hybonet models: applied to points before the linear maps, but for the first"
     )
@@ -93,6 +99,8 @@ class GraphSettings(LoopSettings):
             raise ValueError(f"expected heads=1 with model={self.model}, which has no attention heads")
         if self.learn_curvature and self.model not in _HYPERBOLIC:
             raise ValueError(f"expected learn_curvature=false with model={self.model}, which is Euclidean")
+        if self.input_radius is not None and self.inputs == "learned":
+            raise ValueError("expected input_radius=none with inputs=learned: there are no features to stretch")
         if self.batch_size is not None and self.model == "SGC":
             raise ValueError(
                 "expected another model than SGC with batch_size: it propagates features of the whole graph; use "
