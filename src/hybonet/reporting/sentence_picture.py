@@ -55,7 +55,7 @@ def draw_sentence(sentence: ProbedSentence, path: Path, *, title: str, note: str
 
     gold, predicted = (_edges(heads, sentence.left_out) for heads in (sentence.gold, sentence.predicted))
     height = 1.1 + 0.36 * sum(max((b - a for a, b in edges), default=1) ** 0.7 for edges in (gold, predicted))
-    width = max(_LEAST_WIDTH, _INCH_A_WORD * len(sentence.words) + 1.0)
+    width = max(_LEAST_WIDTH, _INCH_A_WORD * len(sentence.words) + 1.8)
     figure = new_figure((width, height + 6.4), dpi, "")
     renderer = FigureCanvasAgg(figure).get_renderer()
     total = height + 6.4
@@ -77,7 +77,7 @@ def _draw_trees(axes: Axes, sentence: ProbedSentence, gold: set[Edge], predicted
     words = sentence.words
     tallest = max(((b - a) ** 0.7 for a, b in gold | predicted), default=1.0)
     axes.axis("off")
-    axes.set(xlim=(-0.8, len(words) - 0.2), ylim=(-(tallest + 1.1), tallest + 1.1))
+    axes.set(xlim=(-1.9, len(words) - 0.2), ylim=(-(tallest + 1.1), tallest + 1.1))
     for place, word in enumerate(words):
         is_out = bool(sentence.left_out[place])
         axes.text(place, 0, word, ha="center", va="center", fontsize=11, color=_PALE if is_out else INK, zorder=4)
@@ -92,7 +92,7 @@ def _draw_trees(axes: Axes, sentence: ProbedSentence, gold: set[Edge], predicted
             "root", (root, 0.3 * sign), (root, sign * (tallest + 0.85)), ha="center", va="center", fontsize=9,
             color=colour, arrowprops={"arrowstyle": "->", "color": colour, "linewidth": 1.2, "shrinkA": 1},
         )  # fmt: skip
-        axes.text(-0.75, sign * (tallest + 0.85), name, ha="left", va="center", fontsize=10, weight="bold", color=INK)
+        axes.text(-1.85, sign * (tallest + 0.85), name, ha="left", va="center", fontsize=10, weight="bold", color=INK)
 
 
 def _arc(axes: Axes, a: int, b: int, sign: int, colour: str, width: float) -> None:

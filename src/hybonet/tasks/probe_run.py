@@ -174,17 +174,20 @@ class ProbeRun:
 
     @torch.no_grad()
     def predict(self, layer: int | None = None) -> list[DependencyTree]:
-        """The test sentences with predicted trees: the minimum spanning tree of the distances, hung from the word of
-        least depth; punctuation, which the measures leave out, takes part, but is not the root.
+        """The test sentences with predicted trees: the minimum spanning tree of the distances between words, hung from
+        the word of least depth. Punctuation, which the measures leave out, hangs from the nearest word.
         """
         place = self.place_of(layer)
         trees = []
         for number, tree in enumerate(self.test.trees):
             batch = make_batch(self.test, [number])
             distances, depths = self.model(batch.states, batch.place)
-            edges = [(a, b) for a, b in spanning_tree(distances[place, 0]).nonzero().tolist() if a < b]
-            outranked = tree.is_punctuation & ~tree.is_punctuation.all()
-            root = int(depths[place, 0].masked_fill(outranked, torch.inf).argmin())
+            left_out = tree.is_punctuation & ~tree.is_punctuation.all()
+            found = distances[place, 0]
+            edges = [(a, b) for a, b in spanning_tree(found, left_out).nonzero().tolist() if a < b]
+            nearest = found.masked_fill(left_out, torch.inf).argmin(-1).tolist()
+            edges += [(mark, nearest[mark]) for mark in left_out.nonzero().flatten().tolist()]
+            root = int(depths[place, 0].masked_fill(left_out, torch.inf).argmin())
             heads = heads_of(edges, root, len(tree))
             trees.append(DependencyTree(tree.words, tree.tags, heads, space_after=tree.space_after))
         return trees
