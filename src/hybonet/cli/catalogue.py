@@ -98,6 +98,7 @@ def fetch(name: Annotated[str, typer.Argument(help="A name from `hybonet data li
     """Download a graph to the cache, checking its checksums; an interrupted download goes on where it stopped."""
     with clean_errors():
         from hybonet.data.catalog import fetch_dataset
+        from hybonet.data.corpora import CORPORA, corpus_names, find_corpus, load_named_corpus
         from hybonet.data.network_benchmarks import NETWORKS
         from hybonet.data.networks import fetch_network
         from hybonet.data.shipped_graph import shipped_graphs
@@ -109,6 +110,9 @@ def fetch(name: Annotated[str, typer.Argument(help="A name from `hybonet data li
             typer.echo(str(fetch_network(name)))
         elif treebank := published_name(name):
             typer.echo(str(fetch_treebank(treebank)))
+        elif name.casefold() in corpus_names():
+            load_named_corpus(name)  # says where to get what is not here
+            typer.echo(str(find_corpus(name)) if name.casefold() in CORPORA else f"{name} is inside the package")
         else:
             typer.echo(str(fetch_dataset(name)))
 
@@ -118,6 +122,7 @@ def path(name: Annotated[str, typer.Argument(help="A name from `hybonet data lis
     """Where a graph lies on this machine: its folder, or its files inside the package."""
     with clean_errors():
         from hybonet.data.catalog import find_dataset
+        from hybonet.data.corpora import CORPORA, corpus_names, find_corpus, load_named_corpus, toy_files
         from hybonet.data.network_benchmarks import NETWORKS
         from hybonet.data.networks import find_network
         from hybonet.data.shipped_graph import shipped_files, shipped_graphs
@@ -126,6 +131,10 @@ def path(name: Annotated[str, typer.Argument(help="A name from `hybonet data lis
         if name.casefold() in shipped_graphs():
             typer.echo(f"{name.casefold()} is inside the package; use it with --data {name}", err=True)
             typer.echo("\n".join(shipped_files(name.casefold())))
+            return
+        if name.casefold() in corpus_names():
+            load_named_corpus(name)  # says where to get what is not here
+            typer.echo(str(find_corpus(name)) if name.casefold() in CORPORA else "\n".join(toy_files()))
             return
         if name.casefold() in NETWORKS and NETWORKS[name.casefold()].generated:
             raise ValueError(

@@ -28,10 +28,14 @@ def show(
     labels: Labels = None,
     header: Header = None,
 ) -> None:
-    """What a graph holds: its sizes, classes, checksums, and what was dropped or is missing."""
+    """What a graph or a corpus holds: its sizes, classes, checksums, and what was dropped or is missing."""
     with clean_errors():
+        from hybonet.data.corpora import corpus_names
         from hybonet.data.network_benchmarks import NETWORKS
 
+        if source.casefold() in corpus_names():
+            _show_corpus(source)
+            return
         if not _is_network(source):
             _show_triples(source)
             return
@@ -56,6 +60,19 @@ def _show_triples(source: str) -> None:
     for what, count in graph.statistics().items():
         typer.echo(f"{what}: {count:,}")
     _show_provenance(graph.sha256, (*graph.notes, *graph.warnings))
+
+
+def _show_corpus(name: str) -> None:
+    from hybonet.data.corpora import CORPORA, load_named_corpus
+
+    corpus = load_named_corpus(name)
+    if name.casefold() in CORPORA:
+        entry = CORPORA[name.casefold()]
+        typer.echo(f"{entry.description}; licence: {entry.licence}")
+    typer.echo(f"languages: {' and '.join(corpus.languages)}")
+    for split, count in corpus.statistics().items():
+        typer.echo(f"{split}: {count:,} pairs")
+    _show_provenance(corpus.sha256, corpus.notes)
 
 
 def _show_provenance(checksums: Mapping[str, str], notes: tuple[str, ...]) -> None:

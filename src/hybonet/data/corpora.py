@@ -7,11 +7,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hybonet.data import search_path
 from hybonet.data.byte_pairs import read_codes
 from hybonet.data.parallel_text import Pairs, ParallelText, check_direction, read_aligned, read_table
 from hybonet.data.source_file import PACKED, SourceFile, read_source, unpack
+
+if TYPE_CHECKING:
+    from importlib.abc import Traversable  # importlib.resources.abc from Python 3.11 on
 
 #: The corpus inside the package: English into an invented language, made by scripts/build_toy_corpus.py.
 TOY = "toy"
@@ -199,11 +203,24 @@ def load_named_corpus(name: str, direction: str | None = None) -> ParallelText:
     )
 
 
+def toy_files() -> list[str]:
+    """Where the toy corpus lies in the installed package: train, valid and test.
+
+    Example:
+        >>> [Path(path).name for path in toy_files()][1:]
+        ['toy_translation_valid.tsv', 'toy_translation_test.tsv']
+    """
+    return [str(place) for place in _toy_places().values()]
+
+
+def _toy_places() -> dict[str, Traversable]:
+    folder = resources.files("hybonet.data").joinpath("shipped")
+    return {split: folder.joinpath(f"toy_translation_{split}.tsv") for split in ("train", "valid", "test")}
+
+
 def _toy(direction: str | None) -> ParallelText:
     languages = check_direction(direction or "en-toy", ("en-toy", "toy-en"))
-    folder = resources.files("hybonet.data").joinpath("shipped")
-    places = {split: folder.joinpath(f"toy_translation_{split}.tsv") for split in ("train", "valid", "test")}
-    files = {split: unpack(place.name, place.read_bytes()) for split, place in places.items()}
+    files = {split: unpack(place.name, place.read_bytes()) for split, place in _toy_places().items()}
     splits = {split: read_table(file, []) for split, file in files.items()}
     return ParallelText(
         TOY,

@@ -54,6 +54,18 @@ class MTModel:
         record: its scores, as ``record.json`` of a run has them.
 
     Load one with :meth:`from_pretrained`; ``hybonet train translation`` makes one.
+
+    Example:
+        >>> from hybonet.data.tokenizer import Words
+        >>> from hybonet.tasks.translation import build_translation_model
+        >>> settings = TranslationSettings(dim=8, heads=2, layers=1)
+        >>> english, german = Words.from_text(["the dog sleeps"]), Words.from_text(["der Hund schläft"])
+        >>> untrained = build_translation_model(settings, len(english), len(german))
+        >>> model = MTModel(untrained, english, german, settings, {"languages": ("en", "de")})
+        >>> model
+        MTModel(hybonet, en to de)
+        >>> isinstance(model.translate("the dog", Decoding(beam=2, max_length=5)), str)
+        True
     """
 
     def __init__(
