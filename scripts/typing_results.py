@@ -34,7 +34,7 @@ GloVe**: they stand beside to be read, not to be compared with. Systems are comp
 parameters, by the same loop and the same settings. **These settings (recipe `typing`) were chosen on dev for HyboNet, in about ten short
 trials; the other systems take them as they are**, so each of them may do better with its own. Macro F1 in per cent, mean ± standard deviation over seeds; a type is predicted if its
 probability is above one half, and the likeliest always; "calibrated" has the threshold with the best F1 on dev instead. The epoch is chosen
-on dev, so dev figures are a little high for all. Again with `python scripts/reproduce.py 'typing-*' --threads 1`.
+on dev, so dev figures are a little high for all. Minutes were taken on one shared, busy core. Again with `python scripts/reproduce.py 'typing-*' --threads 1`.
 """
 
 
