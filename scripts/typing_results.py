@@ -5,10 +5,11 @@ python scripts/typing_results.py
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
-from hybonet.reporting.run_report import Spread, load_records, markdown_table
+from hybonet.reporting.run_report import Spread, markdown_table
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/results/entity-typing.md"
@@ -47,7 +48,7 @@ def page() -> str:
     """The whole page as Markdown."""
     main, levels = [], []
     for name, (label, paper) in SYSTEMS.items():
-        records = load_records(sorted(RECORDS.glob(f"{name}-seed*.json")))
+        records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RECORDS.glob(f"{name}-seed*.json"))]
         if not records:
             main.append([label, "not trained yet", "–", "–", "–", "–", "–", "–"])
             continue
