@@ -5,10 +5,11 @@ python scripts/typing_results.py
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
-from hybonet.reporting.run_report import Spread, load_records, markdown_table
+from hybonet.reporting.run_report import Spread, markdown_table
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/results/entity-typing.md"
@@ -34,7 +35,7 @@ GloVe**: they stand beside to be read, not to be compared with. Systems are comp
 parameters, by the same loop and the same settings. **These settings (recipe `typing`) were chosen on dev for HyboNet, in about ten short
 trials; the other systems take them as they are**, so each of them may do better with its own. Macro F1 in per cent, mean ± standard deviation over seeds; a type is predicted if its
 probability is above one half, and the likeliest always; "calibrated" has the threshold with the best F1 on dev instead. The epoch is chosen
-on dev, so dev figures are a little high for all. Again with `python scripts/reproduce.py 'typing-*' --threads 1`.
+on dev, so dev figures are a little high for all. Minutes were taken on one shared, busy core. Again with `python scripts/reproduce.py 'typing-*' --threads 1`.
 """
 
 
@@ -47,7 +48,7 @@ def page() -> str:
     """The whole page as Markdown."""
     main, levels = [], []
     for name, (label, paper) in SYSTEMS.items():
-        records = load_records(sorted(RECORDS.glob(f"{name}-seed*.json")))
+        records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RECORDS.glob(f"{name}-seed*.json"))]
         if not records:
             main.append([label, "not trained yet", "–", "–", "–", "–", "–", "–"])
             continue
