@@ -97,14 +97,12 @@ class LorentzDistanceHead(LorentzModule):
     def forward(self, x: Tensor) -> Tensor:
         self.manifold.validate(x, self.in_features)
         if self.bias is None:
-            return F.linear(x, self._mirrored()) - 2.0 / self.manifold.K
-        return F.linear(x, self._mirrored(), self.bias - 2.0 / self.manifold.K)
+            return F.linear(_mirrored(x), self._points()) - 2.0 / self.manifold.K
+        return F.linear(_mirrored(x), self._points(), self.bias - 2.0 / self.manifold.K)
 
-    def _mirrored(self) -> Tensor:
-        """What gives 2 <x, c_i> in a product with x, ``(num_classes, in_features)``."""
+    def _points(self) -> Tensor:
         # A learned curvature moves the sheet under the stored rows: time follows it.
-        points = self.manifold.projx(self.weight) if self.manifold.learnable else self.weight
-        return torch.cat((-2.0 * points[:, :1], 2.0 * points[:, 1:]), dim=-1)
+        return self.manifold.projx(self.weight) if self.manifold.learnable else self.weight
 
     def inner_form(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Two matrices whose products are the logits plus 2/K, for losses that never hold them all.
@@ -121,11 +119,19 @@ class LorentzDistanceHead(LorentzModule):
         """
         self.manifold.validate(x, self.in_features)
         if self.bias is None:
-            return x, self._mirrored()
-        return torch.cat((x, x.new_ones(len(x), 1)), dim=-1), torch.cat((self._mirrored(), self.bias[:, None]), dim=-1)
+            return _mirrored(x), self._points()
+        question = torch.cat((_mirrored(x), x.new_ones(len(x), 1)), dim=-1)
+        return question, torch.cat((self._points(), self.bias[:, None]), dim=-1)
 
     def extra_repr(self) -> str:
         return f"{self.in_features}, {self.num_classes}, bias={self.bias is not None}"
+
+
+def _mirrored(x: Tensor) -> Tensor:
+    """What gives 2 <x, c> in a plain product with c; points are fewer than classes as a rule, so they are the side to
+    mirror.
+    """
+    return torch.cat((-2.0 * x[..., :1], 2.0 * x[..., 1:]), dim=-1)
 
 
 class FermiDiracDecoder(nn.Module):

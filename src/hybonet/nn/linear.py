@@ -33,10 +33,10 @@ class _GatedLift(torch.autograd.Function):
     def forward(u: Tensor, lam: Curvature, eps: Curvature, k: Curvature) -> tuple[Tensor, Tensor, Tensor]:
         sigma = torch.sigmoid(u[..., :1])
         time = sigma * lam + eps
-        norm = torch.linalg.vector_norm(u[..., 1:], dim=-1, keepdim=True)
+        norm, least = torch.linalg.vector_norm(u[..., 1:], dim=-1, keepdim=True), precision(u.dtype).min_norm
         # Without a direction there is no point at that time: such a row becomes the origin, with zero gradient.
-        usable = (norm > precision(u.dtype).min_norm) & (norm < math.inf)
-        scale = torch.where(usable, (time.square() - k).sqrt() / norm, 0.0)
+        usable = (norm > least) & (norm < math.inf)
+        scale = (time.square() - k).sqrt() / norm.clamp_min(least) * usable
         y = u * scale
         y[..., :1] = torch.where(usable, time, k**0.5)
         return y, scale, sigma
