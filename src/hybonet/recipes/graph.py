@@ -95,10 +95,12 @@ RECIPES: dict[str, dict[str, Any]] = {
         "settings": classes(batch_size=1024, fan_out=8, epochs=20, validate_every=1, patience=4),
         "ranges": _RANGES,
     },
-    "disease-lp": _of_ours("disease_lp", "lp", 0.968, lr=0.005, margin=30.0, epochs=1500, max_grad_norm=None),
+    "disease-lp": _of_ours(
+        "disease_lp", "lp", 0.968, lr=0.005, margin=30.0, epochs=2000, patience=60, max_grad_norm=None
+    ),
     "disease-nc": _of_ours("disease_lp", "nc", None, loss="cross_entropy", lr=0.01, layers=4, validate_every=10),
     "airport-lp": _of_ours(
-        "airport", "lp", 0.973, lr=0.01, weight_decay=0.0002, margin=10.0, max_grad_norm=0.5, epochs=1000
+        "airport", "lp", 0.973, lr=0.01, weight_decay=0.0002, margin=10.0, max_grad_norm=0.5, epochs=1500, patience=50
     ),
     "airport-nc": _of_ours(
         "airport", "nc", 0.909, lr=0.02, weight_decay=0.0001, layers=4, epochs=2000, validate_every=10
