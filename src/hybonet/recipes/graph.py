@@ -64,7 +64,7 @@ def _of_the_paper(data: str, task: str, figure: float, **changes: Any) -> dict[s
 
 
 def _of_ours(data: str, task: str, figure: float | None, **changes: Any) -> dict[str, Any]:
-    """Settings chosen by hand on validation figures, at the paper's sizes; the figure is the paper's, on the same graph."""
+    """Settings chosen by hand on validation figures, at the paper's sizes; the figure is the paper's."""
     return {
         "about": f"ours for {'links' if task == 'lp' else 'classes'} of {data}, 16 ambient coordinates",
         "settings": links(**changes) if task == "lp" else classes(**changes),
