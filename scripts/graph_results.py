@@ -31,8 +31,9 @@ HEAD = """# Links and classes on graphs: results
 
 Made by `python scripts/graph_results.py` from the records in `docs/results/records/graph`, which `python scripts/reproduce.py` makes, each by
 `hybonet train graph` as it is. ROC AUC of links (lp) and F1 of classes (nc), per cent, on the test part; mean ± standard deviation over seeds,
-their number in brackets. Settings were chosen by validation for HyboNet; the other models have its cell's dropout and weight decay, two layers,
-cross-entropy and a learning rate of .01. `disease-nc` is on the graph of `disease-lp` and `tree-nc` on a generated one, since the
+their number in brackets. HyboNet's settings were chosen by hand on validation figures, from five to twenty-five tries a cell, one seed each, under the published protocol;
+the other models were not tuned: they have its cell's dropout and weight decay, two layers, cross-entropy and a learning rate of .01. So this is no
+comparison under equal budgets; `hybonet tune graph --set model=GCN …` makes one. `disease-nc` is on the graph of `disease-lp` and `tree-nc` on a generated one, since the
 published features of Disease for classes are not to be had; `pubmed-lp` knows no features for the same reason.
 """
 
