@@ -94,10 +94,10 @@ def corpus(seed: int = 0) -> dict[str, list[tuple[str, str]]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--output", type=Path, default=ROOT / "src/hybonet/data/shipped")
+    parser.add_argument("--output", type=Path, default=ROOT / "src/hybonet/data/shipped/toy_corpus")
     folder = parser.parse_args().output
     for split, pairs in corpus().items():
-        path = folder / f"toy_translation_{split}.tsv"
+        path = folder / f"{split}.tsv"
         path.write_text("".join(f"{english}\t{toy}\n" for english, toy in pairs), encoding="utf-8")
         print(path)
 

@@ -11,7 +11,7 @@ SYSTEMS = ("hybonet", "hatt", "euclidean")
 #: What the probe can do without what the encoder has learnt.
 CONTROLS = {"random-weights": "random", "shuffled-labels": "shuffled"}
 #: Recipes with the paper's own settings for each system's states.
-PAPER = {"hybonet": "paper-probe", "hatt": "paper-probe-hatt", "euclidean": "paper-probe-transformer"}
+PAPER = {"hybonet": "paper-probe", "hatt": "paper-probe-hatt", "euclidean": "paper-probe-euclid"}
 
 
 def probings() -> Iterator[tuple[str, str, str, int, tuple[str, ...], str, str]]:

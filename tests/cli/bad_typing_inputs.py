@@ -65,7 +65,7 @@ TYPING = [
     _words("the 1 nan\n", "word vectors with NaN", "odd.txt, line 1: expected finite numbers"),
     _words("der 1 2\n", "word vectors of another language", "has none of the", "same language"),
     _words(b"\x1f\x8b\x08cut", "a gzip file of vectors cut off", "expected gz data", name="odd.txt.gz"),
-    BadInput("heads that do not fit", f"{TRAIN} --set heads=3", ("dim to be a multiple of heads", "heads=3")),
+    BadInput("heads that do not fit the typer", f"{TRAIN} --set heads=3", ("dim to be a multiple of heads", "heads=3")),
     BadInput("an unknown typing model", f"{TRAIN} --set model=LabelGNC", ("setting model", "got 'LabelGNC'")),
     BadInput("a recipe of another task", f"{TRAIN} --recipe default", ("'default' is one for train kg",)),
     BadInput("a sentence without a mention", f"{ASK} 'The mill burned.'", ("expected one mention in brackets",)),

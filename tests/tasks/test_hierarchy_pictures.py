@@ -38,7 +38,7 @@ def test_plot_draws_a_run_of_a_hierarchy_and_refuses_relations_for_it(tmp_path: 
     train_run(tmp_path / "run", resume=False)
     refused = CliRunner().invoke(app, ["plot", str(tmp_path / "run"), "--hierarchy", "is_a"])
     assert refused.exit_code == 2
-    assert "expected no --hierarchy" in refused.output
+    assert "No such option: --hierarchy" in refused.output
     assert not (tmp_path / "run" / "disk.png").exists()
     done = CliRunner().invoke(app, ["plot", str(tmp_path / "run")])
     assert done.exit_code == 0, done.output

@@ -51,12 +51,9 @@ class Verb:
         command.main(arguments, prog_name=f"hybonet {self.name}")
 
     def _for(self, run: Path) -> Any:
-        from hybonet.tasks.run_folder import CONFIG, read_config, read_json
+        from hybonet.tasks.run_folder import read_config
 
-        task = str(read_json(run, CONFIG).get("task"))
-        if task not in self.by_task:
-            read_config(run, " or ".join(self.by_task))  # says what was expected, and whose the run is
-        return self.by_task[task]
+        return self.by_task[read_config(run, *self.by_task)["task"]]
 
     def _explain(self, arguments: list[str], task: str | None) -> None:
         """Without a run: the options of a task, or what there is."""

@@ -208,14 +208,14 @@ def toy_files() -> list[str]:
 
     Example:
         >>> [Path(path).name for path in toy_files()][1:]
-        ['toy_translation_valid.tsv', 'toy_translation_test.tsv']
+        ['valid.tsv', 'test.tsv']
     """
     return [str(place) for place in _toy_places().values()]
 
 
 def _toy_places() -> dict[str, Traversable]:
-    folder = resources.files("hybonet.data").joinpath("shipped")
-    return {split: folder.joinpath(f"toy_translation_{split}.tsv") for split in ("train", "valid", "test")}
+    folder = resources.files("hybonet.data").joinpath("shipped", "toy_corpus")
+    return {split: folder.joinpath(f"{split}.tsv") for split in ("train", "valid", "test")}
 
 
 def _toy(direction: str | None) -> ParallelText:

@@ -98,6 +98,7 @@ class PoincareProbe(TreeProbe):
     isometric to the ball (the ball's exp₀(v) has geodesic radius 2|v|) and exact in float32 much farther out.
 
     Example:
+        >>> import torch
         >>> probe = PoincareProbe(2, 6, 4)
         >>> points = probe.points(torch.randn(2, 5, 6))
         >>> probe.distances(points).shape, points.shape
@@ -123,6 +124,7 @@ class EuclideanProbe(TreeProbe):
     """The structural probe: squared Euclidean distances after one linear map.
 
     Example:
+        >>> import torch
         >>> probe = EuclideanProbe(2, 6, 4)
         >>> probe.depths(probe.points(torch.zeros(2, 5, 6))).sum()
         tensor(0., grad_fn=<SumBackward0>)
@@ -155,6 +157,7 @@ class TreeProbes(nn.Module):
         scale, K: of the Lorentz probe's layers and space.
 
     Example:
+        >>> import torch
         >>> probes = TreeProbes("lorentz", layers=2, in_features=6, dim=4)
         >>> place = torch.tensor([[0, 1, 2], [3, 4, -1]])  # a sentence of three words and one of two
         >>> distances, depths = probes(torch.randn(2, 5, 6), place)

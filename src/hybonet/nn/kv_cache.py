@@ -19,7 +19,7 @@ class KVCache:
         >>> attention, cache = LorentzMultiheadAttention(8, 2), KVCache()
         >>> x = attention.manifold.random_normal(1, 3, 8)
         >>> steps = [attention(x[:, i : i + 1], cache=cache)[0] for i in range(3)]
-        >>> torch.allclose(torch.cat(steps, 1), attention(x, is_causal=True)[0], atol=1e-5)
+        >>> torch.allclose(torch.cat(steps, 1), attention(x, is_causal=True)[0], atol=1e-4)
         True
     """
 

@@ -57,7 +57,7 @@ _RANGES: dict[str, Range] = {
     "dropout": Between(0.0, 0.4),
     "merge_dropout": Between(0.0, 0.5),
     "attention_dropout": Between(0.0, 0.4),
-    "batch_size": OneOf((50, 100, 200, 400)),
+    "batch_size": OneOf((50, 100, 200, 400, 900)),
     "dim": OneOf((32, 64, 128)),
 }
 #: The paper's figures on the development data, with six million distant examples and other word vectors.

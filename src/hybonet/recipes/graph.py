@@ -43,12 +43,12 @@ def paper(task: str, **changes: Any) -> GraphSettings:
 
 _RANGES: dict[str, Range] = {
     "lr": Between(0.002, 0.05, log=True),
-    "weight_decay": OneOf((0.0, 0.0001, 0.001, 0.01)),
-    "dropout": Between(0.0, 0.8),
-    "layers": OneOf((1, 2, 3, 4)),
+    "weight_decay": OneOf((0.0, 0.0001, 0.0002, 0.001, 0.002, 0.01)),
+    "dropout": Between(0.0, 0.9),
+    "layers": OneOf((1, 2, 3, 4, 5)),
     "scale": Between(2.0, 20.0, log=True),
     "margin": Between(0.1, 30.0, log=True),
-    "input_radius": Between(0.5, 8.0, log=True),
+    "input_radius": OneOf((None, 1.0, 3.0)),
     "max_grad_norm": OneOf((0.5, 1.0, None)),
 }
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from hybonet.tasks.mt_settings import TranslationSettings
 from hybonet.training import ScheduleSettings
-from hybonet.tuning import Between, OneOf, Range
 
 
 def small() -> TranslationSettings:
@@ -77,13 +76,6 @@ def noam_peak(factor: float, dim: int, warmup: int) -> float:
     return factor * (dim * warmup) ** -0.5
 
 
-#: What decides how good a training becomes.
-_RANGES: dict[str, Range] = {
-    "lr": Between(0.001, 0.02, log=True),
-    "dropout": Between(0.0, 0.3),
-    "batch_tokens": OneOf((2048, 4096, 8192)),
-    "label_smoothing": Between(0.0, 0.2),
-}
 #: The paper trained on four GPUs with 10,240 tokens each.
 _WMT: dict[str, Any] = {"steps": 200_000, "accumulate": 4, "dropout": 0.1, "attention_dropout": 0.0}
 
@@ -91,59 +83,50 @@ RECIPES: dict[str, dict[str, Any]] = {
     "translation": {
         "about": "a few hundred to some thousand short pairs; the toy language in about a minute",
         "settings": small(),
-        "ranges": {**_RANGES, "batch_tokens": OneOf((256, 512, 1024))},
     },
     "multi30k-64": {
         "about": "64 ambient coordinates, 3 layers, a compiled model",
         "settings": quick(dim=64, feedforward=256),
         "data": "multi30k",
-        "ranges": _RANGES,
     },
     "multi30k-128": {
         "about": "128 ambient coordinates, 4 layers, a compiled model",
         "settings": quick(dim=128, feedforward=256, layers=4),
         "data": "multi30k",
-        "ranges": _RANGES,
     },
     "iwslt14-64": {
         "about": "64 ambient coordinates, 3 layers, a compiled model, for an hour or so",
         "settings": quick(dim=64, feedforward=256, vocabulary=10_000),
         "data": "iwslt14",
-        "ranges": _RANGES,
     },
     "paper-iwslt14-64": {
         "about": "the paper's settings, 64 ambient coordinates (published on three times the pairs here)",
         "settings": paper(8000, 64, steps=40_000, heads=4, dropout=0.0, attention_dropout=0.1, vocabulary=10_000),
         "data": "iwslt14",
         "published": {"tokenized_bleu": 25.9},
-        "ranges": _RANGES,
     },
     "paper-wmt14-64": {
         "about": "the paper's settings, 64 ambient coordinates (published on all of WMT'14)",
         "settings": paper(6000, 64, heads=4, vocabulary=32_000, **_WMT),
         "data": "wmt14",
         "published": {"tokenized_bleu": 19.7},
-        "ranges": _RANGES,
     },
     "paper-wmt14-128": {
         "about": "the paper's settings, 128 ambient coordinates (published on all of WMT'14)",
         "settings": paper(6000, 128, heads=8, vocabulary=32_000, **_WMT),
         "data": "wmt14",
         "published": {"tokenized_bleu": 23.3},
-        "ranges": _RANGES,
     },
     "paper-wmt14-256": {
         "about": "the paper's settings, 256 ambient coordinates (published on all of WMT'14)",
         "settings": paper(6000, 256, heads=8, vocabulary=32_000, **_WMT),
         "data": "wmt14",
         "published": {"tokenized_bleu": 26.2},
-        "ranges": _RANGES,
     },
     "paper-wmt14-base": {
         "about": "the size of the base Transformer, 512 ambient coordinates (published on all of WMT'14)",
         "settings": paper(6000, 512, heads=8, vocabulary=32_000, **_WMT),
         "data": "wmt14",
         "published": {"tokenized_bleu": 28.2},
-        "ranges": _RANGES,
     },
 }

@@ -52,7 +52,7 @@ RECIPES: dict[str, dict[str, Any]] = {
         "settings": paper(weight_decay=1e-6),
         "published": {"uuas": 0.50, "dspr": 0.64, "root": 0.49, "nspr": 0.88},
     },
-    "paper-probe-transformer": {
+    "paper-probe-euclid": {
         "about": "the paper's settings for a Euclidean Transformer's states",
         "settings": paper(batch_size=64),
         "published": {"uuas": 0.36, "dspr": 0.30, "root": 0.12, "nspr": 0.88},

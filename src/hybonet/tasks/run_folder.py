@@ -137,13 +137,14 @@ def read_json(folder: Path, name: str) -> dict[str, Any]:
     return value
 
 
-def read_config(folder: Path, task: str) -> dict[str, Any]:
-    """The ``config.json`` of a run of this task; a ``ValueError`` says if the run is another's."""
+def read_config(folder: Path, *tasks: str) -> dict[str, Any]:
+    """The ``config.json`` of a run of one of these tasks; a ``ValueError`` says if the run is another's."""
     config = read_json(folder, CONFIG)
     made_by = config.get("task")
-    if made_by != task:
+    if made_by not in tasks:
         found = f"it was made by {command_for(made_by)}" if made_by else f"{CONFIG} names no task"
-        raise ValueError(f"expected a run of {command_for(task)} in {str(folder)!r}, but {found}; give another folder")
+        wanted = " or ".join(map(command_for, tasks))
+        raise ValueError(f"expected a run of {wanted} in {str(folder)!r}, but {found}; give another folder")
     return config
 
 
