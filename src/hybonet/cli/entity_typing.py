@@ -84,14 +84,14 @@ def train_typing(
     """
     with clean_errors():
         from hybonet.data.mention_loading import SHIPPED
-        from hybonet.tasks.typing_run import read_settings, train_run
+        from hybonet.tasks.typing_run import read_settings_to_resume, train_run
 
         given = {"data": data, "types": types, "words": words, "recipe": recipe}
         chosen = {key: value for key, value in given.items() if value is not None}
         use_threads(threads)
         usual = "typing-tutorial" if data in (None, SHIPPED) else "typing"
         if resume:
-            settings = settings_to_resume(out, read_settings, chosen, set_ or [])
+            settings = settings_to_resume(out, read_settings_to_resume, chosen, set_ or [])
         else:
             settings = settings_for("typing", recipe or usual, set_ or [])
         train_in(
