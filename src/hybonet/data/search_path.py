@@ -25,8 +25,8 @@ def described() -> str:
     """The search path as messages name it.
 
     Example:
-        >>> described()
-        'the search path (...hybonet)'
+        >>> described().endswith("hybonet)")
+        True
     """
     return f"the search path ({', '.join(map(str, directories()))})"
 
