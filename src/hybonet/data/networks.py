@@ -130,7 +130,7 @@ def _files(entry: Network) -> dict[str, SourceFile]:
         path = find_packed(folder, file.name)
         if path is None:
             continue  # optional: the reader notes what is missing
-        read[part] = read_source(path) if file.sha256 is None else read_checked(path, file.sha256)
+        read[part] = read_source(path) if file.sha256 is None else read_checked(path, file.sha256, "get it again")
     return read
 
 

@@ -63,7 +63,7 @@ def find_packed(folder: Path, name: str) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def read_checked(path: Path, sha256: str) -> SourceFile:
+def read_checked(path: Path, sha256: str, remedy: str = "get it again, or load its folder by path") -> SourceFile:
     """Read a published file, and raise a ``ValueError`` if its content, unpacked, is another.
 
     Example:
@@ -77,8 +77,8 @@ def read_checked(path: Path, sha256: str) -> SourceFile:
     file = read_source(path)
     if file.sha256 != sha256:
         raise ValueError(
-            f"{path}: expected a file with sha256 {sha256}, got {file.sha256}; the file was changed or damaged: get it "
-            "again, or load its folder by path"
+            f"{path}: expected a file with sha256 {sha256}, got {file.sha256}; the file was changed or damaged: "
+            f"{remedy}"
         )
     return file
 
