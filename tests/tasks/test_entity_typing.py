@@ -14,6 +14,7 @@ from hybonet.cli import app
 from hybonet.data.mention_loading import load_mentions
 from hybonet.recipes import recipe, recipes
 from hybonet.tasks.entity_typing import EntityTypingTask, TypingSettings, level_loss
+from hybonet.tasks.typing_run import read_settings_to_resume
 from hybonet.training import Interrupted, Reporter, Trainer, override
 
 QUICK = ("dim=16", "feedforward=16", "heads=2", "layers=1", "epochs=4", "validate_every=2", "lr=0.02")
@@ -121,6 +122,8 @@ def test_a_saved_model_answers_the_same_without_the_sentences(run, tmp_path):
     asked = "Yesterday [Alva] sang until midnight."
     assert ours.types_of(asked, top=5) == saved.types_of(asked, top=5)
     assert "MentionTyper.from_pretrained" in (tmp_path / "model" / "README.md").read_text()
+    with pytest.raises(ValueError, match="holds a model saved for use, without the state of its training"):
+        read_settings_to_resume(tmp_path / "model")
 
 
 def test_exported_points_are_the_models(run, tmp_path):

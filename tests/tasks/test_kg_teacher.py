@@ -97,6 +97,9 @@ def test_a_run_keeps_the_answers_names_the_teachers_and_resumes_bit_for_bit(teac
     (named,) = read_record(tmp_path / "whole")["teachers"]
     assert named["run"] == teacher.name
     assert named["valid_mrr"] == read_record(teacher)["valid"]["mrr"]
+    (tmp_path / "stopped" / TEACHER).unlink()  # going on without would be another training
+    with pytest.raises(ValueError, match=f"{TEACHER}: expected a safetensors file, found none"):
+        train_run(tmp_path / "stopped", resume=True)
 
 
 def test_what_cannot_be_learned_from_is_refused(teacher: Path, tmp_path: Path) -> None:

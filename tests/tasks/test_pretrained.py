@@ -1,5 +1,6 @@
 """Saved models: complete, readable by everybody, never over something else."""
 
+import inspect
 import json
 
 import pytest
@@ -7,6 +8,7 @@ import torch
 from tests.recipes.test_recipes import toy_graph
 from typer.testing import CliRunner
 
+import hybonet
 from hybonet import KGModel, Lorentz
 from hybonet.cli import app
 from hybonet.models import TripleScorer
@@ -107,3 +109,10 @@ def test_a_damaged_configuration_is_a_clean_error(run, tmp_path):
         (tmp_path / "saved" / "config.json").write_text(json.dumps({**config, "model": damage}))
         with pytest.raises(ValueError, match="expected the settings of a TripleScorer"):
             KGModel.from_pretrained(tmp_path / "saved")
+
+
+@pytest.mark.parametrize("name", [name for name in hybonet.__all__ if name not in ("Lorentz", "__version__")])
+def test_models_of_all_tasks_are_read_and_saved_by_the_same_names(name):
+    kind = getattr(hybonet, name)
+    for method in ("load", "from_pretrained", "save_pretrained"):
+        assert list(inspect.signature(getattr(kind, method)).parameters)[-1:] == ["folder"]

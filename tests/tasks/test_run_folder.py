@@ -11,9 +11,20 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import save_file
+from tests.training.toy import StopAt, ToyTask
 
 from hybonet.nn import LorentzLinear
-from hybonet.tasks.run_folder import holds_run, load_best, new_run, read_config, read_json
+from hybonet.tasks.run_folder import (
+    change_settings,
+    holds_run,
+    load_best,
+    new_run,
+    read_config,
+    read_json,
+    read_settings_as,
+    write_json,
+)
+from hybonet.training import Interrupted, LoopSettings, Trainer
 from hybonet.training.checkpoint import read_tensors
 
 
@@ -143,3 +154,21 @@ def test_broken_tensors_are_explained(tmp_path: Path) -> None:
     save_file({"other": torch.zeros(1)}, tmp_path / "run" / "model.safetensors")
     with pytest.raises(ValueError, match="does not fit the run's settings"):
         load_best(tmp_path / "run", LorentzLinear(3, 3))
+
+
+def test_a_run_that_trained_for_longer_than_its_new_minutes_is_not_changed(tmp_path: Path) -> None:
+    """It would end at once, with no validation and perhaps without any model."""
+    settings = LoopSettings(epochs=2, validate_every=2, checkpoint_seconds=0)
+    write_json(tmp_path / "config.json", {"task": "toy", "settings": settings.model_dump()})
+    with pytest.raises(Interrupted):
+        Trainer(ToyTask(settings), tmp_path, reporter=StopAt(5)).fit()
+    with pytest.raises(ValueError, match=r"expected more than the .* minutes already trained, got minutes=1e-09"):
+        change_settings(tmp_path, settings, ["minutes=1e-9"])
+    assert read_json(tmp_path, "config.json")["settings"]["minutes"] is None
+    assert change_settings(tmp_path, settings, ["minutes=5"]).minutes == 5
+
+
+@pytest.mark.parametrize("found", [{}, {"settings": [1]}])
+def test_a_configuration_without_settings_is_said(tmp_path: Path, found: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"config.json: expected settings, got .*; restore the file or train again"):
+        read_settings_as(LoopSettings, found, tmp_path)

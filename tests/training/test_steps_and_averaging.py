@@ -50,6 +50,73 @@ def test_stopped_anywhere_it_ends_with_the_same_weights(stop, tmp_path):
 
 
 @pytest.mark.parametrize("of", ["last", "best"])
+@pytest.mark.parametrize("die_in", [2, 4, 7, 8])
+def test_killed_before_any_checkpoint_or_after_a_few_it_repeats_itself(die_in, of, tmp_path):
+    """Epochs shorter than a second leave no checkpoint of each: best models, history and kept weights are ahead of it.
+
+    The eighth validation is of the average, after which nothing but the last checkpoint is to be written.
+    """
+
+    class DiesInValidation(ToyTask):
+        calls = 0
+
+        def validate(self, model):
+            self.calls += 1
+            if self.calls == die_in:
+                raise Interrupted
+            return super().validate(model)
+
+    class SavesAtTheEndOfEpochThree(Trainer):
+        def _finish_epoch(self):
+            if self.position.epoch == 2:
+                self.saved_at = -torch.inf
+            super()._finish_epoch()
+
+    settings = LoopSettings(epochs=7, validate_every=1, average=3, average_of=of, steps=33)
+    outcomes = []
+    for name in ("alone", "killed"):
+        folder = tmp_path / name
+        folder.mkdir()
+        if name == "killed":
+            with pytest.raises(Interrupted):
+                SavesAtTheEndOfEpochThree(DiesInValidation(settings), folder).fit()
+            assert (folder / "checkpoint.safetensors").exists() == (die_in > 3)
+            assert (folder / "epoch-1.safetensors").exists() or die_in > 3
+            with open(folder / "history.jsonl", "a") as file:
+                file.write('{"epoch": 9')  # the kill may come in the middle of a line
+        result = Trainer(ToyTask(settings), folder).fit(resume=True)
+        names = sorted(path.name for path in folder.glob("*.safetensors"))
+        history = [{key: value for key, value in row.items() if "seconds" not in key} for row in result.history]
+        outcomes.append((history, names, {each: read_tensors(folder / each) for each in names}))
+    (history, names, tensors), (history_again, names_again, again) = outcomes
+    assert history == history_again
+    assert names == names_again
+    for name in names:
+        assert all(torch.equal(value, again[name][key]) for key, value in tensors[name].items()), name
+
+
+def test_a_better_average_does_not_give_a_run_that_is_out_of_patience_more_of_it(tmp_path):
+    class LikesOnlyAverages(ToyTask):
+        def validate(self, model):
+            kept = [read_tensors(path)["head.bias"] for path in tmp_path.glob("epoch-*.safetensors")]
+            averaged = len(kept) == 2 and not any(torch.equal(model.head.bias, each) for each in kept)
+            return {"accuracy": 1.0 if averaged and self.all_single else 0.1}
+
+        all_single = False
+
+    class TellsWhenAveraging(Trainer):
+        def _average(self, value, final):
+            self.task.all_single = final
+            return super()._average(value, final)
+
+    settings = LoopSettings(epochs=50, validate_every=1, checkpoint_seconds=0, patience=3, average=2)
+    result = TellsWhenAveraging(LikesOnlyAverages(settings), tmp_path).fit()
+    assert result.best["accuracy"] == 1.0
+    assert (result.epochs, result.best_epoch) == (4, 4)  # the first was best, then three without a better one
+    assert Trainer(LikesOnlyAverages(settings), tmp_path).fit(resume=True).epochs == 4
+
+
+@pytest.mark.parametrize("of", ["last", "best"])
 def test_the_average_is_the_mean_of_the_kept_epochs_and_on_the_sheet(of, tmp_path):
     settings = LoopSettings(**BASE, average=3, average_of=of)
     trainer = Trainer(ToyTask(settings), tmp_path)

@@ -54,7 +54,7 @@ def test_it_comes_near_the_planted_value_and_tells_of_every_trial(tmp_path):
 
 
 def test_hopeless_trials_end_early_and_their_weights_are_not_kept(tmp_path):
-    results = search(tmp_path, trials=12)
+    results = search(tmp_path, QUICK.model_copy(update={"average": 2}), trials=12)
     pruned = [each for each in results if each.state == "pruned"]
     assert pruned
     assert all(0 < each.epochs < 4 for each in pruned)

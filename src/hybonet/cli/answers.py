@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -87,20 +88,40 @@ def write_answers(answered: list[tuple[dict[str, str], list[Answer]]], form: str
         for question, answers in answered
         for rank, answer in enumerate(answers, 1)
     ]
+    columns = [*COLUMNS, "rank", "label", "name", "probability", "score", "known"]
+    write_rows(rows, form, output, f"{len(rows)} answers to {len(answered)} questions", columns=columns)
+
+
+def write_rows(
+    rows: Sequence[Mapping[str, Any]], form: str, output: Path | None, what: str, *, columns: Sequence[str] = ()
+) -> None:
+    """Rows with the same keys as JSON, CSV or TSV, to the terminal or, whole or not at all, to a file.
+
+    Args:
+        what: told about the file.
+        columns: the rows' keys, for a header even where there is no row.
+
+    Example:
+        >>> write_rows([{"rank": 1, "name": "dog"}], "csv", None, "1 answer")
+        rank,name
+        1,dog
+    """
+    from hybonet.files import write_atomically
+
     if form == "json":
         text = json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
     else:
         buffer = io.StringIO()
-        fields = [*COLUMNS, "rank", "label", "name", "probability", "score", "known"]
-        writer = csv.DictWriter(buffer, fields, delimiter="\t" if form == "tsv" else ",")
+        fields = columns or list(rows[0] if rows else ())
+        writer = csv.DictWriter(buffer, fields, delimiter="\t" if form == "tsv" else ",", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
         text = buffer.getvalue()
     if output is None:
         typer.echo(text, nl=False)
     else:
-        output.write_text(text, encoding="utf-8")
-        typer.echo(f"{len(rows)} answers to {len(answered)} questions: {output}")
+        write_atomically(output, lambda target: target.write_text(text, encoding="utf-8"))
+        typer.echo(f"{what}: {output}")
 
 
 def _print_tables(answered: list[tuple[dict[str, str], list[Answer]]]) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hybonet.cli.app import clean_errors
+from hybonet.cli.options import only_given, tell_notes
 from hybonet.cli.training import (
     RECIPE_HELP,
     Changes,
@@ -16,8 +17,7 @@ from hybonet.cli.training import (
     Resume,
     TensorBoard,
     Threads,
-    settings_for,
-    settings_to_resume,
+    settings_of_run,
     train_app,
     train_in,
     use_threads,
@@ -84,21 +84,24 @@ def train_typing(
     """
     with clean_errors():
         from hybonet.data.mention_loading import SHIPPED
-        from hybonet.tasks.typing_run import read_settings, train_run
+        from hybonet.tasks.typing_run import read_settings_to_resume, train_run
 
-        given = {"data": data, "types": types, "words": words, "recipe": recipe}
-        chosen = {key: value for key, value in given.items() if value is not None}
         use_threads(threads)
-        usual = "typing-tutorial" if data in (None, SHIPPED) else "typing"
-        if resume:
-            settings = settings_to_resume(out, read_settings, chosen, set_ or [])
-        else:
-            settings = settings_for("typing", recipe or usual, set_ or [])
+        chosen = recipe or ("typing-tutorial" if data in (None, SHIPPED) else "typing")
+        settings = settings_of_run(
+            out,
+            "typing",
+            resume=resume,
+            read=read_settings_to_resume,
+            recipe=chosen,
+            given=only_given(data=data, types=types, words=words, recipe=recipe),
+            changes=set_ or [],
+        )
         train_in(
             out,
             "typing",
             settings,
-            start=None if resume else lambda: _start(out, settings, recipe or usual, data or SHIPPED, types, words),
+            start=None if resume else lambda: _start(out, settings, chosen, data or SHIPPED, types, words),
             train=train_run,
             show=lambda: _show(out),
             rate=(settings.batch_size, "mentions/s"),
@@ -109,15 +112,12 @@ def train_typing(
 def _start(
     out: Path, settings: TypingSettings, recipe: str, source: str, types: Path | None, words: Path | None
 ) -> None:
-    """Check everything that can be checked, then write what a run starts from."""
+    """Load the mentions and write what a run starts from."""
     from hybonet.data.mention_loading import load_mentions
-    from hybonet.tasks.run_folder import check_target
     from hybonet.tasks.typing_run import start_run
 
-    check_target(out)
     data = load_mentions(source, types=types, words=words)
-    for line in data.notes:
-        typer.echo(f"note: {line}", err=True)
+    tell_notes(data.notes)
     start_run(out, settings, data, recipe=recipe)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from hybonet.cli import verbs
 from hybonet.cli.app import clean_errors
+from hybonet.cli.options import ExportPlace, Trained
 
 _EXAMPLES = """
 **Examples**
@@ -25,7 +25,7 @@ _EXAMPLES = """
 
 @verbs.export.of("kg", epilog=_EXAMPLES)
 def export(
-    run: Annotated[Path, typer.Argument(help="A run folder, or an exported model.")],
+    run: Trained,
     to: Annotated[
         Literal["pretrained", "vectors", "pykeen"],
         typer.Option(
@@ -33,7 +33,7 @@ def export(
             ".csv, .parquet or .npz; pykeen: a folder with triples and embeddings."
         ),
     ],
-    output: Annotated[Path, typer.Option(help="New file (vectors) or new folder; nothing is overwritten.")],
+    output: ExportPlace,
     chart: Annotated[
         Literal["lorentz", "poincare", "klein", "tangent"] | None,
         typer.Option(

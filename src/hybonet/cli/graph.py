@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from hybonet.cli.app import clean_errors
+from hybonet.cli.options import column_list, only_given, tell_notes
 from hybonet.cli.training import (
     RECIPE_HELP,
     Changes,
@@ -16,8 +17,7 @@ from hybonet.cli.training import (
     Resume,
     TensorBoard,
     Threads,
-    settings_for,
-    settings_to_resume,
+    settings_of_run,
     train_app,
     train_in,
     use_threads,
@@ -25,7 +25,6 @@ from hybonet.cli.training import (
 
 if TYPE_CHECKING:
     from hybonet.data.graphs import GraphData
-    from hybonet.tasks.graph_settings import GraphSettings
 
 Data = Annotated[
     str | None,
@@ -91,21 +90,20 @@ def train_graph(
     Ctrl-C stops at the next batch, saves, and says how to go on.
     """
     with clean_errors():
-        from hybonet.tasks.graph_run import read_settings, train_run
+        from hybonet.tasks.graph_run import read_settings, start_run, train_run
 
         given = about_data(data, features, labels, columns, header, allow_unlabelled)
-        asked = given | {key: value for key, value in (("task", task), ("recipe", recipe)) if value is not None}
+        asked = given | only_given(task=task, recipe=recipe)
         use_threads(threads)
-        if resume:
-            settings = settings_to_resume(out, read_settings, asked, set_ or [])
-        else:
-            recipe, changes = recipe_and_changes(task, recipe, set_ or [])
-            settings = settings_for("graph", recipe, changes)
+        chosen, changes = (recipe or "", set_ or []) if resume else recipe_and_changes(task, recipe, set_ or [])
+        settings = settings_of_run(
+            out, "graph", resume=resume, read=read_settings, recipe=chosen, given=asked, changes=changes
+        )
         train_in(
             out,
             "graph",
             settings,
-            start=None if resume else lambda: _start(out, settings, given, str(recipe)),
+            start=None if resume else lambda: start_run(out, settings, load_data(given), recipe=chosen),
             train=train_run,
             show=lambda: _show(out),
             rate=(settings.batch_size or 1, "steps/s" if settings.batch_size is None else "examples/s"),
@@ -122,15 +120,14 @@ def about_data(
     allow_unlabelled: bool,
 ) -> dict[str, Any]:
     """The options about data that were given."""
-    given = {
-        "data": data,
-        "features": features and str(features),
-        "labels": labels and str(labels),
-        "columns": columns,
-        "header": header,
-        "allow_unlabelled": allow_unlabelled or None,
-    }
-    return {key: value for key, value in given.items() if value is not None}
+    return only_given(
+        data=data,
+        features=features and str(features),
+        labels=labels and str(labels),
+        columns=columns,
+        header=header,
+        allow_unlabelled=allow_unlabelled or None,
+    )
 
 
 def recipe_and_changes(task: str | None, recipe: str | None, changes: list[str]) -> tuple[str, list[str]]:
@@ -153,26 +150,15 @@ def recipe_and_changes(task: str | None, recipe: str | None, changes: list[str])
     return recipe, changes
 
 
-def _start(out: Path, settings: GraphSettings, given: dict[str, Any], recipe: str) -> None:
-    """Check everything that can be checked, then write what a run starts from."""
-    from hybonet.tasks.graph_run import start_run
-    from hybonet.tasks.run_folder import check_target
-
-    check_target(out)
-    start_run(out, settings, load_data(given), recipe=recipe)
-
-
 def load_data(given: dict[str, Any]) -> GraphData:
     """The graph that options about data ask for; what is odd about it is told."""
     from hybonet.data import load_network
 
     options = {key: value for key, value in given.items() if key != "data"}
     if "columns" in options:
-        parts = [part.strip() for part in options["columns"].split(",")]
-        options["columns"] = [int(part) if part.isdigit() else part for part in parts]
+        options["columns"] = column_list(options["columns"])
     graph = load_network(given.get("data", "disease-small"), **options)
-    for line in graph.notes:
-        typer.echo(f"note: {line}", err=True)
+    tell_notes(graph.notes)
     return graph
 
 

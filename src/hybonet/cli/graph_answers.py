@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
+
+from hybonet.cli.answers import write_rows
 
 if TYPE_CHECKING:
     from hybonet.tasks.graph_answers import NetworkModel
@@ -36,7 +35,7 @@ def show_links(
         typer.echo("probability: of a link, where links and pairs without one are equally many")
         return
     rows = [{"rank": rank, **asdict(link)} for links in found.values() for rank, link in enumerate(links, 1)]
-    _write(rows, form, output)
+    write_rows(rows, form, output, f"{len(rows):,} answers")
 
 
 def show_classes(model: NetworkModel, nodes: Sequence[str] | None, form: str, output: Path | None) -> None:
@@ -52,30 +51,11 @@ def show_classes(model: NetworkModel, nodes: Sequence[str] | None, form: str, ou
             typer.echo(f"{len(answers) - _ALL_IN_A_TABLE:,} nodes more; --output classes.csv writes them all")
         return
     if form == "json":
-        _write([answer.as_dict() for answer in answers], form, output)
+        write_rows([answer.as_dict() for answer in answers], form, output, f"{len(answers):,} answers")
         return
     rows = []
     for answer in answers:
         row = answer.as_dict()
         shares = {f"p({name})": share for name, share in row.pop("probabilities").items()}
         rows.append({**row, **shares})
-    _write(rows, form, output)
-
-
-def _write(rows: list[dict[str, Any]], form: str, output: Path | None) -> None:
-    from hybonet.files import write_atomically
-
-    if form == "json":
-        text = json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
-    else:
-        buffer = io.StringIO()
-        fields = list(rows[0]) if rows else []
-        writer = csv.DictWriter(buffer, fields, delimiter="\t" if form == "tsv" else ",", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        text = buffer.getvalue()
-    if output is None:
-        typer.echo(text, nl=False)
-        return
-    write_atomically(output, lambda target: target.write_text(text, encoding="utf-8"))
-    typer.echo(f"{len(rows):,} answers: {output}")
+    write_rows(rows, form, output, f"{len(rows):,} answers")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from hybonet.cli import verbs
 from hybonet.cli.app import clean_errors
-from hybonet.cli.pictures import Output, Run, show_drawn
-
-Trained = Annotated[Path, typer.Argument(help="A run folder, or an exported model.")]
+from hybonet.cli.options import AnswersFile, AnswersFormat, AsJson, ExportPlace, PicturesFolder, Run, Trained
+from hybonet.cli.pictures import show_drawn
 
 _EVALUATE_EXAMPLES = """
 **Examples**
@@ -54,7 +52,7 @@ def evaluate(
     split: Annotated[
         Literal["valid", "test"] | None, typer.Option(help="Which part.", show_default="both, one after the other")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure links (ROC AUC, average precision) or classes (F1, accuracy) on held-out parts of the graph."""
     with clean_errors():
@@ -82,13 +80,8 @@ def predict(
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many links, of each node that is named.")] = 10,
     new: Annotated[bool, typer.Option("--new", help="Links: leave out those that the graph has.")] = False,
-    output: Annotated[
-        Path | None, typer.Option(help="Write answers to this .json, .csv or .tsv file instead of the terminal.")
-    ] = None,
-    form: Annotated[
-        Literal["table", "json", "csv", "tsv"] | None,
-        typer.Option("--format", help="How answers are written.", show_default="by the ending of --output, else table"),
-    ] = None,
+    output: AnswersFile = None,
+    form: AnswersFormat = None,
 ) -> None:
     """Missing links with their probabilities, of the graph or of a node; or classes of nodes with theirs."""
     with clean_errors():
@@ -97,7 +90,7 @@ def predict(
         from hybonet.tasks.graph_answers import NetworkModel
 
         written_as = answer_format(form, output)
-        model = NetworkModel.from_pretrained(run)
+        model = NetworkModel.load(run)
         if model.task.settings.task == "nc":
             if new:
                 raise ValueError("expected --new with links only, but the run predicts classes; leave it out")
@@ -107,7 +100,7 @@ def predict(
 
 
 @verbs.plot.of("graph", epilog=_PLOT_EXAMPLES)
-def plot(run: Run, output: Output = None) -> None:
+def plot(run: Run, output: PicturesFolder = None) -> None:
     """Draw the nodes on the Poincaré disk, coloured by class where classes are known, and the curves."""
     with clean_errors():
         from hybonet.tasks import graph_pictures
@@ -125,7 +118,7 @@ def export(
             ".csv, .parquet or .npz."
         ),
     ],
-    output: Annotated[Path, typer.Option(help="New file (vectors) or new folder; nothing is overwritten.")],
+    output: ExportPlace,
     chart: Annotated[
         Literal["lorentz", "poincare", "klein", "tangent"] | None,
         typer.Option(
@@ -141,7 +134,7 @@ def export(
 
         if to == "pretrained" and chart is not None:
             raise ValueError(f"expected --chart with vectors only, got --chart {chart} --to pretrained")
-        model = NetworkModel.from_pretrained(run)
+        model = NetworkModel.load(run)
         if to == "pretrained":
             model.save_pretrained(output)
             typer.echo(f"Model: {output}")

@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from hybonet.cli.app import clean_errors
+from hybonet.cli.options import only_given
 from hybonet.cli.training import (
     RECIPE_HELP,
     Changes,
     Out,
     Resume,
     TensorBoard,
-    settings_for,
-    settings_to_resume,
+    settings_of_run,
     train_app,
     train_in,
     use_threads,
@@ -61,8 +61,7 @@ def train_hierarchy(
     """
     with clean_errors():
         use_threads(threads)
-        given = {key: value for key, value in (("data", data), ("recipe", recipe)) if value is not None}
-        embed(out, given, set_ or [], resume=resume, plot=plot, tensorboard=tensorboard)
+        embed(out, only_given(data=data, recipe=recipe), set_ or [], resume=resume, plot=plot, tensorboard=tensorboard)
 
 
 def embed(
@@ -78,25 +77,19 @@ def embed(
     from hybonet.data import load_hierarchy
     from hybonet.reporting.disk import require_matplotlib
     from hybonet.tasks.hierarchy_run import read_settings, start_run, train_run
-    from hybonet.tasks.run_folder import check_target
 
-    recipe_name = given.get("recipe", "hierarchy")
-    if resume:
-        settings = settings_to_resume(out, read_settings, given, changes)
-    else:
-        settings = settings_for("hierarchy", recipe_name, changes)
+    data, recipe = given.get("data", "wordnet_mammals"), given.get("recipe", "hierarchy")
+    settings = settings_of_run(
+        out, "hierarchy", resume=resume, read=read_settings, recipe=recipe, given=given, changes=changes
+    )
     if plot:
         require_matplotlib()
-
-    def start() -> None:
-        check_target(out)
-        start_run(out, settings, load_hierarchy(given.get("data", "wordnet_mammals")), recipe=recipe_name)
 
     train_in(
         out,
         "hierarchy",
         settings,
-        start=None if resume else start,
+        start=None if resume else lambda: start_run(out, settings, load_hierarchy(data), recipe=recipe),
         train=train_run,
         show=lambda: _show(out, plot),
         tensorboard=tensorboard,

@@ -11,6 +11,7 @@ import typer
 
 from hybonet.cli import verbs
 from hybonet.cli.app import clean_errors
+from hybonet.cli.options import AnswersFile, AnswersFormat, AsJson, Trained, column_list, only_given, tell_notes
 from hybonet.cli.training import (
     RECIPE_HELP,
     Changes,
@@ -18,8 +19,7 @@ from hybonet.cli.training import (
     Resume,
     TensorBoard,
     Threads,
-    settings_for,
-    settings_to_resume,
+    settings_of_run,
     train_app,
     train_in,
     use_threads,
@@ -108,10 +108,8 @@ def train_kg(
     Ctrl-C stops at the next batch, saves, and says how to go on.
     """
     with clean_errors():
-        given: dict[str, Any] = {"data": data, "columns": columns, "separator": separator, "names": names}
-        given |= {"recipe": recipe, "teacher": teacher}
-        chosen = {key: value for key, value in given.items() if value is not None}
-        train(out, chosen, set_ or [], resume=resume, threads=threads, tensorboard=tensorboard)
+        given = only_given(data=data, columns=columns, separator=separator, names=names, recipe=recipe, teacher=teacher)
+        train(out, given, set_ or [], resume=resume, threads=threads, tensorboard=tensorboard)
 
 
 def train(
@@ -128,10 +126,10 @@ def train(
     from hybonet.tasks.kg_run import read_settings, train_run
 
     use_threads(threads)
-    if resume:
-        settings = settings_to_resume(out, read_settings, given, changes)
-    else:
-        settings = settings_for("kg", given.get("recipe", "default"), changes)
+    recipe = given.get("recipe", "default")
+    settings = settings_of_run(
+        out, "kg", resume=resume, read=read_settings, recipe=recipe, given=given, changes=changes
+    )
     train_in(
         out,
         "kg",
@@ -141,17 +139,16 @@ def train(
         show=lambda: _show(out),
         rate=(settings.batch_size, "triples/s"),
         tensorboard=tensorboard,
+        overwrite=overwrite,
     )
 
 
 def _start(out: Path, settings: KnowledgeGraphSettings, given: dict[str, Any], overwrite: bool) -> None:
-    """Check everything that can be checked, then write what a run starts from."""
+    """Load the graph and write what a run starts from."""
     from rich.progress import Progress
 
     from hybonet.tasks.kg_run import start_run
-    from hybonet.tasks.run_folder import check_target
 
-    check_target(out, overwrite=overwrite)
     recipe_name, teachers = given.pop("recipe", "default"), given.pop("teacher", ())
     graph = load_data(given)
     with Progress(transient=True) as bar:
@@ -173,11 +170,9 @@ def load_data(given: dict[str, Any]) -> TripleData:
 
     options = {key: value for key, value in given.items() if key != "data"}
     if "columns" in options:
-        parts = [part.strip() for part in options["columns"].split(",")]
-        options["columns"] = [int(part) if part.isdigit() else part for part in parts]
+        options["columns"] = column_list(options["columns"])
     graph = load_graph(given.get("data", "wordnet"), **options)
-    for line in (*graph.notes, *graph.warnings):
-        typer.echo(f"note: {line}", err=True)
+    tell_notes((*graph.notes, *graph.warnings))
     return graph
 
 
@@ -199,7 +194,7 @@ def _show(out: Path) -> None:
 
 @verbs.evaluate.of("kg", epilog=_EVALUATE_EXAMPLES)
 def evaluate(
-    run: Annotated[Path, typer.Argument(help="A run folder, or an exported model.")],
+    run: Trained,
     split: Annotated[Literal["train", "valid", "test"], typer.Option(help="Which triples.")] = "test",
     protocol: Annotated[
         Literal["standard", "released"],
@@ -208,7 +203,7 @@ def evaluate(
     ties: Annotated[
         Literal["realistic", "optimistic", "pessimistic"], typer.Option(help="Rank of the truth among equal scores.")
     ] = "realistic",
-    as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Filtered ranking metrics of a run: overall, by direction, by relation and by kind of relation."""
     with clean_errors():
@@ -233,7 +228,7 @@ def evaluate(
 
 @verbs.predict.of("kg", epilog=_PREDICT_EXAMPLES)
 def predict(
-    run: Annotated[Path, typer.Argument(help="A run folder, or an exported model.")],
+    run: Trained,
     head: Annotated[str | None, typer.Option(help="Label or name of the head.")] = None,
     relation: Annotated[str | None, typer.Option(help="Label or name of the relation.")] = None,
     tail: Annotated[str | None, typer.Option(help="Label or name of the tail.")] = None,
@@ -242,25 +237,18 @@ def predict(
     questions: Annotated[
         Path | None, typer.Option(help="CSV or TSV with columns head, relation, tail; leave the asked one empty.")
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option(help="Write answers to this .json, .csv or .tsv file instead of the terminal.")
-    ] = None,
+    output: AnswersFile = None,
     faiss: Annotated[
         bool, typer.Option("--faiss", help="Search in a faiss index: the same answers, without probabilities.")
     ] = False,
-    form: Annotated[
-        Literal["table", "json", "csv", "tsv"] | None,
-        typer.Option("--format", help="How answers are written.", show_default="by the ending of --output, else table"),
-    ] = None,
+    form: AnswersFormat = None,
 ) -> None:
     """Ask a trained model: give two of head, relation and tail, and it ranks what the third may be."""
     with clean_errors():
         from hybonet.cli.answers import answer_format, read_questions, write_answers
         from hybonet.tasks.kg_answers import KGModel
 
-        one = {
-            key: value for key, value in (("head", head), ("relation", relation), ("tail", tail)) if value is not None
-        }
+        one = only_given(head=head, relation=relation, tail=tail)
         if bool(one) == bool(questions):
             raise ValueError("expected either two of --head, --relation and --tail, or a file of --questions")
         written_as = answer_format(form, output)

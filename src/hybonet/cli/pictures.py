@@ -10,9 +10,7 @@ import typer
 
 from hybonet.cli import verbs
 from hybonet.cli.app import clean_errors
-
-Run = Annotated[Path, typer.Argument(help="A run folder.")]
-Output = Annotated[Path | None, typer.Option(help="Folder for the pictures.", show_default="the run")]
+from hybonet.cli.options import PicturesFolder, Run
 
 _KG_EXAMPLES = """
 **Examples**
@@ -40,7 +38,7 @@ def plot_knowledge_graph(
             show_default="the largest relation with many heads to a tail",
         ),
     ] = None,
-    output: Output = None,
+    output: PicturesFolder = None,
 ) -> None:
     """Draw the Poincaré disk (PNG, and an HTML page to search and move in), the points, curves and metrics."""
     with clean_errors():
@@ -50,7 +48,7 @@ def plot_knowledge_graph(
 
 
 @verbs.plot.of("hierarchy", epilog=_HIERARCHY_EXAMPLES)
-def plot_hierarchy(run: Run, output: Output = None) -> None:
+def plot_hierarchy(run: Run, output: PicturesFolder = None) -> None:
     """Draw the hierarchy on the Poincaré disk (PNG, and an HTML page to search and move in) and the curves."""
     with clean_errors():
         from hybonet.tasks import hierarchy_pictures

@@ -9,7 +9,8 @@ import typer
 
 from hybonet.cli import verbs
 from hybonet.cli.app import app, clean_errors
-from hybonet.cli.pictures import Output, show_drawn
+from hybonet.cli.options import PicturesFolder, only_given, tell_notes
+from hybonet.cli.pictures import show_drawn
 from hybonet.cli.training import (
     RECIPE_HELP,
     Changes,
@@ -17,8 +18,7 @@ from hybonet.cli.training import (
     Resume,
     TensorBoard,
     Threads,
-    settings_for,
-    settings_to_resume,
+    settings_of_run,
     train_in,
     use_threads,
 )
@@ -97,8 +97,7 @@ def probe(
     """
     with clean_errors():
         use_threads(threads)
-        named = {"ENCODER": encoder, "trees": trees, "layers": layers, "recipe": recipe}
-        given = {key: value for key, value in named.items() if value is not None}
+        given = only_given(ENCODER=encoder, trees=trees, layers=layers, recipe=recipe)
         _probe(out, given, set_ or [], resume=resume, plot=plot, tensorboard=tensorboard)
 
 
@@ -107,35 +106,28 @@ def _probe(
 ) -> None:
     from hybonet.reporting.disk import require_matplotlib
     from hybonet.tasks.probe_run import read_settings_to_resume, train_run
-    from hybonet.tasks.run_folder import check_target
 
-    recipe_name = given.get("recipe", "probe")
-    if resume:
-        if "ENCODER" in given:
-            raise ValueError(
-                f"expected no encoder with --resume, got {given['ENCODER']!r}: a run keeps the states that it has; "
-                "start a new one to probe another"
-            )
-        settings = settings_to_resume(out, read_settings_to_resume, given, changes)
-    else:
-        settings = settings_for("probe", recipe_name, changes)
-        if "ENCODER" not in given:
-            raise ValueError(
-                "expected what to probe, got nothing; give a run of hybonet train translation, a Hugging Face model "
-                "folder or a file of vectors: hybonet probe ENCODER --out ..."
-            )
+    if resume and "ENCODER" in given:
+        raise ValueError(
+            f"expected no encoder with --resume, got {given['ENCODER']!r}: a run keeps the states that it has; "
+            "start a new one to probe another"
+        )
+    recipe = given.get("recipe", "probe")
+    settings = settings_of_run(
+        out, "probe", resume=resume, read=read_settings_to_resume, recipe=recipe, given=given, changes=changes
+    )
+    if not resume and "ENCODER" not in given:
+        raise ValueError(
+            "expected what to probe, got nothing; give a run of hybonet train translation, a Hugging Face model "
+            "folder or a file of vectors: hybonet probe ENCODER --out ..."
+        )
     if plot:
         require_matplotlib()
-
-    def start() -> None:
-        check_target(out)
-        _start(out, settings, given, recipe_name)
-
     train_in(
         out,
         "probe",
         settings,
-        start=None if resume else start,
+        start=None if resume else lambda: _start(out, settings, given, recipe),
         train=train_run,
         show=lambda: _show(out, plot),
         rate=(settings.batch_size, "sentences/s"),
@@ -157,7 +149,7 @@ def _start(out: Path, settings: Any, given: dict[str, str], recipe_name: str) ->
     left_out = {split: count for split, count in data.about["data"]["too_long"].items() if count}
     if left_out:
         counts = ", ".join(f"{count} of {split}" for split, count in left_out.items())
-        typer.echo(f"note: sentences too long for the encoder are left out: {counts}", err=True)
+        tell_notes([f"sentences too long for the encoder are left out: {counts}"])
     start_run(out, settings, data, recipe=recipe_name)
 
 
@@ -242,7 +234,7 @@ def plot(
         int | None, typer.Option(help="Number of a test sentence, from 1.", show_default="a typical one")
     ] = None,
     layer: Layer = None,
-    output: Output = None,
+    output: PicturesFolder = None,
 ) -> None:
     """Draw the four measures by layer, a sentence (gold and predicted tree, words on the disk) and the curves."""
     with clean_errors():

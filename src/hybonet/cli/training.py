@@ -65,6 +65,20 @@ def settings_to_resume(out: Path, read: Callable[[Path], Any], given: dict[str, 
     return change_settings(out, settings, changes)
 
 
+def settings_of_run(
+    out: Path,
+    task: str,
+    *,
+    resume: bool,
+    read: Callable[[Path], Any],
+    recipe: str,
+    given: dict[str, Any],
+    changes: list[str],
+) -> Any:
+    """The settings of a run that is to go on, or of a new one: :func:`settings_to_resume`, or :func:`settings_for`."""
+    return settings_to_resume(out, read, given, changes) if resume else settings_for(task, recipe, changes)
+
+
 def train_in(
     out: Path,
     task: str,
@@ -75,12 +89,15 @@ def train_in(
     show: Callable[[], None],
     rate: tuple[int, str] = (1, "batches/s"),
     tensorboard: bool = False,
+    overwrite: bool = False,
 ) -> None:
     """Start a run (None: go on with it), train it and show what came out; a stop on request says how to go on.
 
+    Nothing is started where ``out`` may not be written, or with ``overwrite`` replaced.
+
     If several processes train together, the first of them starts the run and shows its results.
     """
-    from hybonet.tasks.run_folder import command_for
+    from hybonet.tasks.run_folder import check_target, command_for
     from hybonet.training import Interrupted, Reporter, TerminalReporter
     from hybonet.training.processes import joined_processes
 
@@ -93,6 +110,7 @@ def train_in(
 
             reporter = TensorBoardReporter(out / TENSORBOARD, reporter)
         if start is not None:
+            processes.main_first(lambda: check_target(out, overwrite=overwrite))
             processes.main_first(start)
         try:
             train(out, resume=start is None, resume_command=again, reporter=reporter)

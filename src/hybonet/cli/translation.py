@@ -11,7 +11,8 @@ import typer
 
 from hybonet.cli import verbs
 from hybonet.cli.app import clean_errors
-from hybonet.cli.pictures import Output, Run, show_drawn
+from hybonet.cli.options import AsJson, PicturesFolder, Run, only_given, tell_notes
+from hybonet.cli.pictures import show_drawn
 from hybonet.cli.training import (
     RECIPE_HELP,
     Changes,
@@ -19,8 +20,7 @@ from hybonet.cli.training import (
     Resume,
     TensorBoard,
     Threads,
-    settings_for,
-    settings_to_resume,
+    settings_of_run,
     train_app,
     train_in,
     use_threads,
@@ -96,35 +96,31 @@ def train_translation(
     Ctrl-C stops at the next batch, saves, and says how to go on.
     """
     with clean_errors():
-        from hybonet.tasks.mt_run import read_settings_to_resume, train_run
+        from hybonet.tasks.mt_run import read_settings_to_resume, start_run, train_run
 
         use_threads(threads)
-        options = {"data": data, "source": source, "target": target, "direction": direction, "codes": codes}
-        given: dict[str, Any] = {key: value for key, value in options.items() if value is not None}
-        given |= {"tokenized": True} if tokenized else {}
-        chosen = {**given, **({"recipe": recipe} if recipe is not None else {})}
-        if resume:
-            settings = settings_to_resume(out, read_settings_to_resume, chosen, set_ or [])
-        else:
-            settings = settings_for("translation", recipe or "translation", set_ or [])
+        given = only_given(
+            data=data, source=source, target=target, direction=direction, codes=codes, tokenized=tokenized or None
+        )
+        chosen = recipe or "translation"
+        settings = settings_of_run(
+            out,
+            "translation",
+            resume=resume,
+            read=read_settings_to_resume,
+            recipe=chosen,
+            given=given | only_given(recipe=recipe),
+            changes=set_ or [],
+        )
         train_in(
             out,
             "translation",
             settings,
-            start=None if resume else lambda: _start(out, settings, given, recipe or "translation"),
+            start=None if resume else lambda: start_run(out, settings, load_data(settings, given), recipe=chosen),
             train=train_run,
             show=lambda: _show(out),
             tensorboard=tensorboard,
         )
-
-
-def _start(out: Path, settings: TranslationSettings, given: dict[str, Any], recipe: str) -> None:
-    """Check everything that can be checked, then write what a run starts from."""
-    from hybonet.tasks.mt_run import start_run
-    from hybonet.tasks.run_folder import check_target
-
-    check_target(out)
-    start_run(out, settings, load_data(settings, given), recipe=recipe)
 
 
 def load_data(settings: TranslationSettings, given: dict[str, Any]) -> TranslationData:
@@ -147,8 +143,7 @@ def load_data(settings: TranslationSettings, given: dict[str, Any]) -> Translati
         share=settings.share_vocabulary,
         max_length=settings.max_length,
     )
-    for line in data.notes:
-        typer.echo(f"note: {line}", err=True)
+    tell_notes(data.notes)
     return data
 
 
@@ -179,7 +174,7 @@ def evaluate_translation(
     length_penalty: Annotated[
         float | None, typer.Option(min=0, help="0: short translations win.", show_default="the run's")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Perplexity, sacreBLEU, chrF and the paper's BLEU of a run's translations, with signatures."""
     with clean_errors():
@@ -217,7 +212,7 @@ def plot_translation(
     sentence: Annotated[
         str | None, typer.Option(help="Whose translation is looked at.", show_default="the first test sentence")
     ] = None,
-    output: Output = None,
+    output: PicturesFolder = None,
 ) -> None:
     """Draw the curves of a training, and where the decoder looks while it translates a sentence."""
     with clean_errors():

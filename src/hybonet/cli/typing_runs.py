@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -11,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from hybonet.cli import verbs
+from hybonet.cli.answers import answer_format, write_rows
 from hybonet.cli.app import clean_errors
-from hybonet.cli.pictures import Output, Run, show_drawn
+from hybonet.cli.options import AnswersFile, AnswersFormat, AsJson, ExportPlace, PicturesFolder, Run, Trained
+from hybonet.cli.pictures import show_drawn
 
 if TYPE_CHECKING:
     from hybonet.data.mentions import Mention
@@ -51,7 +51,7 @@ _EXPORT_EXAMPLES = """
 
 @verbs.evaluate.of("typing", epilog=_EVALUATE_EXAMPLES)
 def evaluate(
-    run: Annotated[Path, typer.Argument(help="A run folder.")],
+    run: Run,
     split: Annotated[Literal["train", "valid", "test"], typer.Option(help="Which mentions.")] = "test",
     threshold: Annotated[
         float | None,
@@ -60,7 +60,7 @@ def evaluate(
     calibrate: Annotated[
         bool, typer.Option("--calibrate", help="Take the threshold with the best F1 on the validation mentions.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Everything, as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Macro precision, recall and F1 of entity typing: all types together, and by level."""
     with clean_errors():
@@ -92,7 +92,7 @@ def evaluate(
 
 @verbs.predict.of("typing", epilog=_PREDICT_EXAMPLES)
 def predict(
-    run: Annotated[Path, typer.Argument(help="A run folder, or an exported model.")],
+    run: Trained,
     sentence: Annotated[
         str | None, typer.Option(help="A sentence with the mention in brackets, or given by --mention.")
     ] = None,
@@ -103,17 +103,11 @@ def predict(
     top: Annotated[
         int | None, typer.Option(min=1, help="How many types.", show_default="10; of a file: those predicted")
     ] = None,
-    output: Annotated[
-        Path | None, typer.Option(help="Write answers to this .json, .csv or .tsv file instead of the terminal.")
-    ] = None,
-    form: Annotated[
-        Literal["table", "json", "csv", "tsv"] | None,
-        typer.Option("--format", help="How answers are written.", show_default="by the ending of --output, else table"),
-    ] = None,
+    output: AnswersFile = None,
+    form: AnswersFormat = None,
 ) -> None:
     """Types of a mention in a sentence, likeliest first."""
     with clean_errors():
-        from hybonet.cli.answers import answer_format
         from hybonet.data.mentions import read_mentions
         from hybonet.data.sentence_words import mention_in
         from hybonet.data.source_file import read_source
@@ -149,25 +143,11 @@ def _write(asked: list[Mention], answers: list[list[TypeAnswer]], form: str, out
         for number, (mention, found) in enumerate(zip(asked, answers, strict=True), 1)
         for rank, answer in enumerate(found, 1)
     ]
-    if form == "json":
-        text = json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
-    else:
-        buffer = io.StringIO()
-        writer = csv.DictWriter(buffer, list(rows[0]), delimiter="\t" if form == "tsv" else ",")
-        writer.writeheader()
-        writer.writerows(rows)
-        text = buffer.getvalue()
-    if output is None:
-        typer.echo(text, nl=False)
-    else:
-        from hybonet.files import write_atomically
-
-        write_atomically(output, lambda target: target.write_text(text, encoding="utf-8"))
-        typer.echo(f"{len(rows)} types of {len(asked)} mentions: {output}")
+    write_rows(rows, form, output, f"{len(rows)} types of {len(asked)} mentions")
 
 
 @verbs.plot.of("typing", epilog=_PLOT_EXAMPLES)
-def plot(run: Run, output: Output = None) -> None:
+def plot(run: Run, output: PicturesFolder = None) -> None:
     """Draw the types on the Poincaré disk, how far from the centre each level lies, and the curves."""
     with clean_errors():
         from hybonet.tasks import typing_pictures
@@ -177,7 +157,7 @@ def plot(run: Run, output: Output = None) -> None:
 
 @verbs.export.of("typing", epilog=_EXPORT_EXAMPLES)
 def export(
-    run: Annotated[Path, typer.Argument(help="A run folder, or an exported model.")],
+    run: Trained,
     to: Annotated[
         Literal["pretrained", "vectors"],
         typer.Option(
@@ -185,7 +165,7 @@ def export(
             "coordinates as .tsv."
         ),
     ],
-    output: Annotated[Path, typer.Option(help="New file (vectors) or new folder; nothing is overwritten.")],
+    output: ExportPlace,
 ) -> None:
     """Write a trained typing model in a format that other tools read."""
     with clean_errors():

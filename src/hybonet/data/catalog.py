@@ -15,7 +15,7 @@ from hybonet.data import search_path
 from hybonet.data.benchmarks import BENCHMARKS, DataFile, DataSet
 from hybonet.data.download import DownloadError, Progress, download
 from hybonet.data.shipped_graph import load_shipped, shipped_graphs
-from hybonet.data.source_file import PACKED, SourceFile, read_source
+from hybonet.data.source_file import SourceFile, find_packed, read_checked
 from hybonet.data.triple_loading import build_triples, load_triples
 from hybonet.data.triples import TripleData
 
@@ -51,7 +51,7 @@ def find_dataset(name: str) -> Path | None:
     """
     entry = catalog_entry(name)
     for folder in _folders(entry):
-        if all(_present(folder, file) for file in entry.splits):
+        if all(find_packed(folder, file.name) for file in entry.splits):
             return folder
     return None
 
@@ -67,14 +67,14 @@ def load_dataset(name: str) -> TripleData:
     folder = find_dataset(name)
     if folder is None:
         raise ValueError(
-            f"expected the files of {entry.name} on the search path "
-            f"({', '.join(str(path) for path in search_path.directories())}), found them nowhere; download them with "
+            f"expected the files of {entry.name} on {search_path.described()}, "
+            f"found them nowhere; download them with "
             f"hybonet data fetch {entry.name} ({entry.size / 1e6:.1f} MB, licence {entry.licence}), or put "
             f"{', '.join(file.name for file in entry.splits)} from {entry.source} into a folder {entry.name} there"
         )
     train, valid, test = (_checked(folder, file) for file in entry.splits)
     names, relation_names = (
-        _checked(folder, file) if file and _present(folder, file) else None
+        _checked(folder, file) if file and find_packed(folder, file.name) else None
         for file in (entry.entity_names, entry.relation_names)
     )
     return build_triples(
@@ -102,7 +102,7 @@ def fetch_dataset(name: str, *, progress: Progress | None = None) -> Path:
     found, folder = find_dataset(name), search_path.directories()[-1] / entry.name
     if found is not None and found != folder:
         return found
-    missing = [file for file in entry.files if _present(folder, file) is None]
+    missing = [file for file in entry.files if find_packed(folder, file.name) is None]
     for url in dict.fromkeys(file.url for file in missing):
         files = [file for file in missing if file.url == url]
         if files[0].in_archive:
@@ -153,21 +153,10 @@ def _folders(entry: DataSet) -> Iterable[Path]:
             yield directory / "small_kgs" / name
 
 
-def _present(folder: Path, file: DataFile) -> Path | None:
-    candidates = (folder / (file.name + packed) for packed in ("", *PACKED))
-    return next((path for path in candidates if path.is_file()), None)
-
-
 def _checked(folder: Path, file: DataFile) -> SourceFile:
-    path = _present(folder, file)
+    path = find_packed(folder, file.name)
     assert path is not None, "find_dataset looks for it"
-    source = read_source(path)
-    if source.sha256 != file.sha256:
-        raise ValueError(
-            f"{path}: expected {file.size:,} bytes with sha256 {file.sha256}, got {len(source.content):,} with "
-            f"{source.sha256}; the file was changed or damaged: fetch it again, or load its folder by path"
-        )
-    return source
+    return read_checked(path, file.sha256)
 
 
 def _unpack(archive: Path, files: list[DataFile], url: str) -> None:

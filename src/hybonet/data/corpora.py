@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from hybonet.data import search_path
 from hybonet.data.byte_pairs import read_codes
 from hybonet.data.parallel_text import Pairs, ParallelText, check_direction, read_aligned, read_table
-from hybonet.data.source_file import PACKED, SourceFile, read_source, unpack
+from hybonet.data.source_file import SourceFile, find_packed, read_checked, unpack
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable  # importlib.resources.abc from Python 3.11 on
@@ -172,7 +172,7 @@ def find_corpus(name: str) -> Path | None:
         True
     """
     entry = corpus_entry(name)
-    return next((place for place in _folders(entry) if all(_present(place, file) for file in entry.sha256)), None)
+    return next((place for place in _folders(entry) if all(find_packed(place, file) for file in entry.sha256)), None)
 
 
 def load_named_corpus(name: str, direction: str | None = None) -> ParallelText:
@@ -234,20 +234,15 @@ def _files(entry: Corpus) -> dict[str, SourceFile]:
     folder = find_corpus(entry.name)
     if folder is None:
         raise ValueError(
-            f"expected the files of {entry.name} on the search path "
-            f"({', '.join(str(path) for path in search_path.directories())}), found them nowhere; put "
+            f"expected the files of {entry.name} on {search_path.described()}, "
+            f"found them nowhere; put "
             f"{', '.join(entry.sha256)} (also .gz or .xz) from {entry.source} into a folder {entry.folder} there"
         )
     files = {}
     for name, expected in entry.sha256.items():
-        path = _present(folder, name)
+        path = find_packed(folder, name)
         assert path is not None, "find_corpus looks for it"
-        files[name] = read_source(path)
-        if files[name].sha256 != expected:
-            raise ValueError(
-                f"{path}: expected a file with sha256 {expected}, got {files[name].sha256}; the file was changed or "
-                "damaged: get it again, or load its folder by path"
-            )
+        files[name] = read_checked(path, expected)
     return files
 
 
@@ -255,7 +250,3 @@ def _folders(entry: Corpus) -> Iterable[Path]:
     for directory in search_path.directories():
         for name in dict.fromkeys((entry.folder, entry.name)):
             yield directory / name
-
-
-def _present(folder: Path, name: str) -> Path | None:
-    return next((path for packed in ("", *PACKED) if (path := folder / (name + packed)).is_file()), None)

@@ -12,7 +12,7 @@ import torch
 
 from hybonet.data import search_path
 from hybonet.data.mentions import SPLITS, Mention, MentionData, read_mentions
-from hybonet.data.source_file import PACKED, SourceFile, read_source
+from hybonet.data.source_file import PACKED, SourceFile, read_checked, read_source
 from hybonet.data.type_inventory import TypeInventory, read_inventory
 from hybonet.data.word_vectors import WordVectors, read_vectors
 
@@ -186,8 +186,8 @@ def _vectors(path: Path | None, wanted: set[str]) -> WordVectors:
         path = next((place for place in places if place is not None), None)
     if path is None:
         raise ValueError(
-            "expected word vectors, but none were given and GloVe (glove.6B.100d.txt) is not on the search path "
-            f"({', '.join(str(each) for each in search_path.directories())}); give a text file of a word and its "
+            "expected word vectors, but none were given and GloVe (glove.6B.100d.txt) is not on "
+            f"{search_path.described()}; give a text file of a word and its "
             "numbers a line with --words, for example one of GloVe from nlp.stanford.edu/projects/glove"
         )
     return read_vectors(path, wanted)
@@ -198,17 +198,11 @@ def _open_entity(words: str | Path | None) -> MentionData:
     if folder is None or not all((folder / name).is_file() for name in _OPEN_ENTITY_FILES):
         raise ValueError(
             f"expected {', '.join(_OPEN_ENTITY_FILES)} of the crowd-sourced Open Entity data in a folder {OPEN_ENTITY} "
-            f"on the search path ({', '.join(str(each) for each in search_path.directories())}), found them nowhere; "
+            f"on {search_path.described()}, found them nowhere; "
             "half of its sentences are licensed newswire, so fetch them from the authors "
             "(github.com/uwnlp/open_type) and name the folder's parent in HYBONET_DATA"
         )
-    files = {name: read_source(folder / name) for name in _OPEN_ENTITY_FILES}
-    for name, file in files.items():
-        if file.sha256 != _OPEN_ENTITY_FILES[name]:
-            raise ValueError(
-                f"{folder / name}: expected sha256 {_OPEN_ENTITY_FILES[name]}, got {file.sha256}; the file was changed "
-                "or damaged: fetch it again, or load its folder by path"
-            )
+    files = {name: read_checked(folder / name, sha256) for name, sha256 in _OPEN_ENTITY_FILES.items()}
     types = files.pop("types.txt")
     splits = dict(zip(SPLITS, (files["train.json"], files["dev.json"], files["test.json"]), strict=True))
     chosen = None if words is None else Path(words)

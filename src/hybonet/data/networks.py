@@ -10,9 +10,9 @@ from typing import Any
 from hybonet.data import search_path
 from hybonet.data.download import Progress, download
 from hybonet.data.graphs import GraphData
-from hybonet.data.network_benchmarks import NETWORKS, Network, NetworkFile
+from hybonet.data.network_benchmarks import NETWORKS, Network
 from hybonet.data.own_network import read_network
-from hybonet.data.source_file import PACKED, SourceFile, read_source
+from hybonet.data.source_file import SourceFile, find_packed, read_checked, read_source
 
 
 def network_entry(name: str) -> Network:
@@ -45,7 +45,9 @@ def find_network(name: str) -> Path | None:
     """
     entry = network_entry(name)
     needed = [file for file in entry.files.values() if not file.optional]
-    return next((folder for folder in _folders(entry) if needed and all(_present(folder, f) for f in needed)), None)
+    return next(
+        (folder for folder in _folders(entry) if needed and all(find_packed(folder, f.name) for f in needed)), None
+    )
 
 
 def missing_files(name: str) -> list[str] | None:
@@ -61,7 +63,7 @@ def missing_files(name: str) -> list[str] | None:
     folder = find_network(name)
     if folder is None:
         return None
-    return [file.name for file in entry.files.values() if not _present(folder, file)]
+    return [file.name for file in entry.files.values() if not find_packed(folder, file.name)]
 
 
 def load_network(source: str | Path, **options: Any) -> GraphData:
@@ -104,10 +106,10 @@ def fetch_network(name: str, *, progress: Progress | None = None) -> Path:
     if entry.generated:
         raise ValueError(f"expected a network with files, got {entry.name!r}, which is generated: nothing to fetch")
     found, folder = find_network(name), search_path.directories()[-1] / entry.name
-    if found is not None and all(_present(found, file) for file in entry.files.values()):
+    if found is not None and all(find_packed(found, file.name) for file in entry.files.values()):
         return found
     for file in entry.files.values():
-        if _present(folder, file) is None:
+        if find_packed(folder, file.name) is None:
             download(file.url, folder / file.name, sha256=file.sha256, progress=progress)
     return folder
 
@@ -118,22 +120,17 @@ def _files(entry: Network) -> dict[str, SourceFile]:
     folder = find_network(entry.name)
     if folder is None:
         raise ValueError(
-            f"expected the files of {entry.name} on the search path "
-            f"({', '.join(str(path) for path in search_path.directories())}), found them nowhere; download them with "
+            f"expected the files of {entry.name} on {search_path.described()}, "
+            f"found them nowhere; download them with "
             f"hybonet data fetch {entry.name} (licence {entry.licence}), or put "
             f"{', '.join(file.name for file in entry.files.values())} into a folder {entry.name} there"
         )
     read = {}
     for part, file in entry.files.items():
-        path = _present(folder, file)
+        path = find_packed(folder, file.name)
         if path is None:
             continue  # optional: the reader notes what is missing
-        read[part] = read_source(path)
-        if file.sha256 is not None and read[part].sha256 != file.sha256:
-            raise ValueError(
-                f"{path}: expected a file with sha256 {file.sha256}, got {read[part].sha256}; the file was changed or "
-                "damaged: get it again"
-            )
+        read[part] = read_source(path) if file.sha256 is None else read_checked(path, file.sha256, "get it again")
     return read
 
 
@@ -141,8 +138,3 @@ def _folders(entry: Network) -> Iterable[Path]:
     for directory in search_path.directories():
         yield directory / "hgcn" / entry.name
         yield directory / entry.name
-
-
-def _present(folder: Path, file: NetworkFile) -> Path | None:
-    candidates = (folder / (file.name + packed) for packed in ("", *PACKED))
-    return next((path for path in candidates if path.is_file()), None)

@@ -21,6 +21,16 @@ def directories() -> list[Path]:
     return [*given, cache]
 
 
+def described() -> str:
+    """The search path as messages name it.
+
+    Example:
+        >>> described().endswith("hybonet)")
+        True
+    """
+    return f"the search path ({', '.join(map(str, directories()))})"
+
+
 def find(name: str) -> Path | None:
     """The first file or folder of that name (or relative path) on the search path, or None.
 

@@ -52,6 +52,37 @@ def read_source(path: str | Path) -> SourceFile:
     return unpack(str(path), path.read_bytes())
 
 
+def find_packed(folder: Path, name: str) -> Path | None:
+    """A file of a folder, as it is or packed; None if it is not there.
+
+    Example:
+        >>> find_packed(Path("no/such/folder"), "train.txt") is None
+        True
+    """
+    candidates = (folder / (name + packing) for packing in ("", *PACKED))
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def read_checked(path: Path, sha256: str, remedy: str = "get it again, or load its folder by path") -> SourceFile:
+    """Read a published file, and raise a ``ValueError`` if its content, unpacked, is another.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "animals.tsv"
+        >>> _ = path.write_bytes(b"cat")
+        >>> read_checked(path, "cd6357ef")
+        Traceback (most recent call last):
+        ValueError: .../animals.tsv: expected a file with sha256 cd6357ef, got 77af778b...; the file was changed or ...
+    """
+    file = read_source(path)
+    if file.sha256 != sha256:
+        raise ValueError(
+            f"{path}: expected a file with sha256 {sha256}, got {file.sha256}; the file was changed or damaged: "
+            f"{remedy}"
+        )
+    return file
+
+
 def unpack(source: str, content: bytes) -> SourceFile:
     """A file's content, unpacked as its name says.
 

@@ -12,7 +12,7 @@ from hybonet.data import search_path
 from hybonet.data.benchmarks import DataFile
 from hybonet.data.conllu import parse_conllu
 from hybonet.data.download import Progress, download
-from hybonet.data.source_file import PACKED, SourceFile, read_source, unpack
+from hybonet.data.source_file import PACKED, SourceFile, find_packed, read_checked, read_source, unpack
 from hybonet.data.trees import DependencyTree
 
 SPLITS = ("train", "valid", "test")
@@ -147,7 +147,7 @@ def find_treebank(name: str) -> Path | None:
     """
     entry = TREEBANKS[name]
     for directory in search_path.directories():
-        if all(_present(directory / name, file) for file in entry.files.values()):
+        if all(find_packed(directory / name, file.name) for file in entry.files.values()):
             return directory / name
     return None
 
@@ -158,7 +158,7 @@ def fetch_treebank(name: str, *, progress: Progress | None = None) -> Path:
     if found is not None:
         return found
     for file in TREEBANKS[name].files.values():
-        if _present(folder, file) is None:
+        if find_packed(folder, file.name) is None:
             download(file.url, folder / file.name, sha256=file.sha256, progress=progress)
     return folder
 
@@ -167,26 +167,16 @@ def _published(entry: TreebankEntry) -> Treebank:
     folder = find_treebank(entry.name)
     if folder is None:
         raise ValueError(
-            f"expected the files of {entry.name} on the search path "
-            f"({', '.join(str(path) for path in search_path.directories())}), found them nowhere; download them with "
+            f"expected the files of {entry.name} on {search_path.described()}, "
+            f"found them nowhere; download them with "
             f"hybonet data fetch {entry.name} (licence {entry.licence})"
         )
     files = {}
     for split, file in entry.files.items():
-        path = _present(folder, file)
+        path = find_packed(folder, file.name)
         assert path is not None, "find_treebank looks for it"
-        files[split] = read_source(path)
-        if files[split].sha256 != file.sha256:
-            raise ValueError(
-                f"{path}: expected {file.size:,} bytes with sha256 {file.sha256}, got {len(files[split].content):,} "
-                f"with {files[split].sha256}; fetch it again, or load its folder by path"
-            )
+        files[split] = read_checked(path, file.sha256)
     return _from_files(entry.name, files)
-
-
-def _present(folder: Path, file: DataFile) -> Path | None:
-    candidates = (folder / (file.name + packed) for packed in ("", *PACKED))
-    return next((path for path in candidates if path.is_file()), None)
 
 
 def _shipped(name: str) -> SourceFile:

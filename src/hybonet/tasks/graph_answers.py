@@ -15,7 +15,8 @@ from hybonet.models.graph_model import GraphModel
 from hybonet.tasks.graph_learning import GraphLearningTask
 from hybonet.tasks.graph_pretrained import write_pretrained
 from hybonet.tasks.graph_run import read_model, read_task
-from hybonet.tasks.run_folder import CONFIG, RECORD, read_json, read_record
+from hybonet.tasks.pretrained import record_if_known
+from hybonet.tasks.run_folder import CONFIG, read_json
 
 _BLOCK = 1 << 24  # distances that are held at a time
 
@@ -96,8 +97,12 @@ class NetworkModel:
         folder = Path(folder)
         task = read_task(folder)
         model = read_model(folder, task)
-        record = read_record(folder) if (folder / RECORD).exists() else None
-        return cls(model, task, config=read_json(folder, CONFIG), record=record)
+        return cls(model, task, config=read_json(folder, CONFIG), record=record_if_known(folder))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> NetworkModel:
+        """The best model of a run made by ``hybonet train graph``; the same as :meth:`from_pretrained`."""
+        return cls.from_pretrained(folder)
 
     def save_pretrained(self, folder: str | Path) -> None:
         """Write a new folder with what use needs and nothing else, in the layout that the Hugging Face hub knows.

@@ -11,7 +11,8 @@ from hybonet.reporting.charts import draw_curves, draw_groups
 from hybonet.reporting.geodesics import disk_view
 from hybonet.tasks.graph_answers import NetworkModel
 from hybonet.tasks.graph_run import MONITORS
-from hybonet.tasks.run_folder import CURVES, DISK, read_history, source_name
+from hybonet.tasks.run_folder import CURVES, DISK, source_name
+from hybonet.training.history import read_history
 
 
 def draw_run(run: Path, folder: Path, *, dpi: int = 120) -> list[Path]:

@@ -1,4 +1,4 @@
-"""A model trained on a graph as a folder to hand on, in the layout that the Hugging Face hub knows."""
+"""A model trained on a graph as a folder to hand on."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from hybonet.models.graph_model import GraphModel
 from hybonet.reporting.graph_card import graph_card
 from hybonet.tasks.graph_files import write_graph
 from hybonet.tasks.graph_learning import GraphLearningTask
-from hybonet.tasks.new_folder import new_folder
-from hybonet.tasks.run_folder import CONFIG, RECORD, source_name, write_json
-from hybonet.training.checkpoint import save_model
-from hybonet.training.loop import BEST
+from hybonet.tasks.pretrained import write_model_folder
+from hybonet.tasks.run_folder import source_name
 
 
 def write_pretrained(
@@ -24,20 +22,11 @@ def write_pretrained(
     record: Mapping[str, Any] | None,
 ) -> None:
     """Write a new folder that :meth:`hybonet.NetworkModel.from_pretrained` reads; refuse one that holds files."""
-    with new_folder(folder) as staging:
-        kept = write_graph(staging, task.graph)
-        settings = task.settings.model_dump()
-        content = {**config, "task": task.name, "library_name": "hybonet", "settings": settings, "graph": kept}
-        write_json(staging / CONFIG, content)
-        save_model(staging / BEST, model)
-        if record is not None:
-            write_json(staging / RECORD, record)
-        card = graph_card(
-            source_name(task.graph.source),
-            task.graph.statistics(),
-            settings,
-            record,
-            folder=folder.name,
-            node=task.graph.nodes[0],
-        )
-        (staging / "README.md").write_text(card, encoding="utf-8")
+    graph, settings = task.graph, task.settings.model_dump()
+    name = source_name(graph.source)
+    card = graph_card(name, graph.statistics(), settings, record, folder=folder.name, node=graph.nodes[0])
+
+    def write_data(staging: Path) -> dict[str, Any]:
+        return {**config, "task": task.name, "settings": settings, "graph": write_graph(staging, graph)}
+
+    write_model_folder(folder, model, write_data, record, card)

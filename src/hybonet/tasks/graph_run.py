@@ -6,7 +6,6 @@ Files: ``config.json``; ``graph.safetensors`` and ``nodes.tsv`` (the graph); ``m
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,24 +13,22 @@ import torch
 
 from hybonet.data.graphs import GraphData
 from hybonet.models.graph_model import GraphModel
-from hybonet.reporting.charts import draw_curves
 from hybonet.tasks.graph_calibration import class_calibration, link_calibration
 from hybonet.tasks.graph_evaluation import held_out_pairs
 from hybonet.tasks.graph_files import read_graph, write_graph
 from hybonet.tasks.graph_learning import GraphLearningTask, GraphSettings
 from hybonet.tasks.run_folder import (
     CONFIG,
-    CURVES,
     load_best,
     new_run,
     read_config,
     read_settings_as,
+    refuse_saved_model,
     source_name,
     write_json,
-    write_record,
 )
-from hybonet.training import FitResult, Reporter, Trainer
-from hybonet.training.processes import joined_processes
+from hybonet.tasks.run_training import CurvesPicture, train_task
+from hybonet.training import FitResult, Reporter
 
 #: What the axis of a picture, and a table, calls the figure that selects.
 MONITORS = {"auc_ap": "validation (ROC AUC + AP)/2", "f1": "validation F1"}
@@ -60,18 +57,21 @@ def start_run(
 def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter: Reporter | None = None) -> FitResult:
     """Train what the folder describes, and store the record of it, test metrics included."""
     task = read_task(folder)
-    with joined_processes(task.settings.device) as processes:
-        result = Trainer(task, folder, resume_command=resume_command, reporter=reporter).fit(resume=resume)
-        if processes.is_main:
-            assert isinstance(result.model, GraphModel)
-            test = task.measure(result.model, "test")["test"]
-            fitted = calibration(task, result.model)
-            write_record(folder, task, result, valid=result.best, test=test, calibration=fitted)
-            if find_spec("matplotlib"):
-                title = f"Training on {source_name(task.graph.source)}"
-                label = MONITORS[task.monitor]
-                draw_curves(result.history, task.monitor, folder / CURVES, title=title, label=label)
-    return result
+    return train_task(
+        folder,
+        task,
+        lambda result: _measures(task, result),
+        resume=resume,
+        resume_command=resume_command,
+        reporter=reporter,
+        curves=CurvesPicture(f"Training on {source_name(task.graph.source)}", MONITORS[task.monitor]),
+    )
+
+
+def _measures(task: GraphLearningTask, result: FitResult) -> dict[str, Any]:
+    assert isinstance(result.model, GraphModel)
+    test = task.measure(result.model, "test")["test"]
+    return {"valid": result.best, "test": test, "calibration": calibration(task, result.model)}
 
 
 @torch.no_grad()
@@ -90,11 +90,7 @@ def calibration(task: GraphLearningTask, model: GraphModel) -> dict[str, float]:
 def read_settings(folder: Path) -> GraphSettings:
     """The settings of a run."""
     config = _read_config(folder)
-    if "library_name" in config:
-        raise ValueError(
-            f"expected a run to go on with, but {str(folder)!r} holds a model saved for use, without the state of its "
-            "training; start a new run"
-        )
+    refuse_saved_model(config, folder)
     return read_settings_as(GraphSettings, config, folder)
 
 

@@ -8,8 +8,9 @@ from hybonet.data import display_name
 from hybonet.reporting.charts import draw_curves
 from hybonet.tasks.hierarchy_embedding import HierarchyTask
 from hybonet.tasks.hierarchy_run import read_run
-from hybonet.tasks.run_folder import CURVES, read_history, source_name
+from hybonet.tasks.run_folder import CURVES, source_name
 from hybonet.tasks.tree_pictures import draw_tree
+from hybonet.training.history import read_history
 
 
 def draw_run(run: Path, folder: Path, *, dpi: int = 150) -> list[Path]:

@@ -17,9 +17,17 @@ from torch import Tensor
 from hybonet.data import Hierarchy, load_hierarchy
 from hybonet.geometry import Lorentz
 from hybonet.tasks.hierarchy_embedding import HierarchySettings, HierarchyTask, measure
-from hybonet.tasks.run_folder import CONFIG, load_best, new_run, read_config, read_record, write_json, write_record
-from hybonet.training import FitResult, Reporter, Trainer
-from hybonet.training.processes import joined_processes
+from hybonet.tasks.run_folder import (
+    CONFIG,
+    load_best,
+    new_run,
+    read_config,
+    read_record,
+    read_settings_as,
+    write_json,
+)
+from hybonet.tasks.run_training import train_task
+from hybonet.training import FitResult, Reporter
 
 EDGES, LABELS = "edges.tsv", "labels.tsv"
 
@@ -72,18 +80,24 @@ def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter:
         {'mean_rank': 1.0, 'mean_average_precision': 1.0}
     """
     task = read_task(folder)
-    with joined_processes(task.settings.device) as processes:
-        result = Trainer(task, folder, resume_command=resume_command, reporter=reporter).fit(resume=resume)
-        if processes.is_main:
-            at_start = asdict(measure(task.start(), task.hierarchy, task.manifold))
-            measures = {name: result.best[name] for name in at_start}
-            write_record(folder, task, result, metrics=measures, metrics_at_start=at_start)
-    return result
+    return train_task(
+        folder,
+        task,
+        lambda result: _measures(task, result),
+        resume=resume,
+        resume_command=resume_command,
+        reporter=reporter,
+    )
+
+
+def _measures(task: HierarchyTask, result: FitResult) -> dict[str, Any]:
+    at_start = asdict(measure(task.start(), task.hierarchy, task.manifold))
+    return {"metrics": {name: result.best[name] for name in at_start}, "metrics_at_start": at_start}
 
 
 def read_settings(folder: Path) -> HierarchySettings:
     """The settings of a run."""
-    return HierarchySettings(**read_config(folder, HierarchyTask.name)["settings"])
+    return read_settings_as(HierarchySettings, read_config(folder, HierarchyTask.name), folder)
 
 
 def read_task(folder: Path) -> HierarchyTask:

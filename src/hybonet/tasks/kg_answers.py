@@ -14,9 +14,10 @@ from hybonet.data.triples import TripleData
 from hybonet.data.vocabulary import Vocabulary
 from hybonet.metrics.ranking import KnownAnswers
 from hybonet.models import ScoreSearch, TailSearch, TripleModel, TripleScorer
+from hybonet.tasks.kg_pretrained import write_pretrained
 from hybonet.tasks.kg_run import read_graph, read_model
-from hybonet.tasks.pretrained import write_pretrained
-from hybonet.tasks.run_folder import RECORD, read_config, read_record
+from hybonet.tasks.pretrained import record_if_known
+from hybonet.tasks.run_folder import read_config
 
 if TYPE_CHECKING:
     from hybonet.models.faiss_search import FaissTailSearch
@@ -81,8 +82,7 @@ class KGModel:
         folder = Path(folder)
         graph = read_graph(folder)
         scorer = read_model(folder, graph)
-        record = read_record(folder) if (folder / RECORD).exists() else None
-        return cls(scorer, graph, config=read_config(folder, "kg"), record=record)
+        return cls(scorer, graph, config=read_config(folder, "kg"), record=record_if_known(folder))
 
     @classmethod
     def load(cls, folder: str | Path) -> KGModel:

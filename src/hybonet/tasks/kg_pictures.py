@@ -15,8 +15,9 @@ from hybonet.reporting.geodesics import disk_view
 from hybonet.tasks.kg_answers import KGModel
 from hybonet.tasks.kg_hierarchy import PredictedHierarchy, hierarchical_relations, predicted_hierarchy
 from hybonet.tasks.radial_layout import radial_layout
-from hybonet.tasks.run_folder import CURVES, RECORD, read_history, read_record, source_name
+from hybonet.tasks.run_folder import CURVES, RECORD, read_record, source_name
 from hybonet.tasks.tree_pictures import draw_tree
+from hybonet.training.history import read_history
 
 POINTS, RELATIONS = "points.png", "relations.png"
 

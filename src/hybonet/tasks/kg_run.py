@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,26 +16,24 @@ import torch
 
 from hybonet.data.triples import SPLITS, TripleData
 from hybonet.models import TripleModel, TripleScorer
-from hybonet.reporting.charts import draw_curves
 from hybonet.tasks.kg_teacher import TeacherAnswers, ask_teachers
 from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings, KnowledgeGraphTask, check_teachable, evaluate
 from hybonet.tasks.run_folder import (
     CONFIG,
-    CURVES,
     load_best,
     new_run,
     read_config,
     read_record,
     read_settings_as,
+    refuse_saved_model,
     source_name,
     write_json,
-    write_record,
 )
+from hybonet.tasks.run_training import CurvesPicture, train_task
 from hybonet.tasks.vocabulary_file import read_vocabulary, write_vocabulary
-from hybonet.training import FitResult, Reporter, Trainer
+from hybonet.training import FitResult, Reporter
 from hybonet.training.checkpoint import read_tensors, write_tensors
 from hybonet.training.loop import BEST
-from hybonet.training.processes import joined_processes
 
 GRAPH, ENTITIES, RELATIONS, TEACHER = "graph.safetensors", "entities.tsv", "relations.tsv", "teacher.safetensors"
 
@@ -81,23 +78,34 @@ def write_graph(folder: Path, data: TripleData) -> dict[str, Any]:
 
 def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter: Reporter | None = None) -> FitResult:
     """Train what the folder describes, and store the record of it, test metrics included."""
-    teacher = TeacherAnswers.load(folder / TEACHER) if (folder / TEACHER).exists() else None
-    task = KnowledgeGraphTask(read_settings(folder), read_graph(folder), teacher)
-    with joined_processes(task.settings.device) as processes:
-        result = Trainer(task, folder, resume_command=resume_command, reporter=reporter).fit(resume=resume)
-        if processes.is_main:
-            measures: dict[str, Any] = {"valid": result.best}
-            if len(task.data.test):
-                measures["test"] = evaluate(result.model, task.data, "test")
-                released = evaluate(result.model, task.data, "test", protocol="released")
-                measures["test_released_protocol"] = released["both"]
-            if teacher is not None:
-                measures["teachers"] = _read_config(folder)["teachers"]
-            write_record(folder, task, result, **measures)
-            if find_spec("matplotlib"):
-                title = f"Training on {source_name(task.data.source)}"
-                draw_curves(result.history, task.monitor, folder / CURVES, title=title, label="validation MRR")
-    return result
+    task = KnowledgeGraphTask(read_settings(folder), read_graph(folder), _read_teacher(folder))
+    return train_task(
+        folder,
+        task,
+        lambda result: _measures(folder, task, result),
+        resume=resume,
+        resume_command=resume_command,
+        reporter=reporter,
+        curves=CurvesPicture(f"Training on {source_name(task.data.source)}", "validation MRR"),
+    )
+
+
+def _measures(folder: Path, task: KnowledgeGraphTask, result: FitResult) -> dict[str, Any]:
+    measures: dict[str, Any] = {"valid": result.best}
+    if len(task.data.test):
+        measures["test"] = evaluate(result.model, task.data, "test")
+        released = evaluate(result.model, task.data, "test", protocol="released")
+        measures["test_released_protocol"] = released["both"]
+    if task.teacher is not None:
+        measures["teachers"] = _read_config(folder)["teachers"]
+    return measures
+
+
+def _read_teacher(folder: Path) -> TeacherAnswers | None:
+    """What the run learns from besides the triples; without the file, a run with teachers would become another."""
+    if "teachers" not in _read_config(folder):
+        return None
+    return TeacherAnswers.load(folder / TEACHER)
 
 
 def read_teachers(runs: Sequence[Path], settings: KnowledgeGraphSettings, data: TripleData) -> list[TripleModel]:
@@ -134,11 +142,7 @@ def describe_teacher(run: Path) -> dict[str, Any]:
 def read_settings(folder: Path) -> KnowledgeGraphSettings:
     """The settings of a run."""
     config = _read_config(folder)
-    if "model" in config:
-        raise ValueError(
-            f"expected a run to go on with, but {str(folder)!r} holds a model saved for use, without the state of its "
-            "training; start a new run"
-        )
+    refuse_saved_model(config, folder)
     return read_settings_as(KnowledgeGraphSettings, config, folder)
 
 

@@ -17,10 +17,7 @@ from hybonet.reporting.translation_card import translation_card
 from hybonet.tasks.mt_decoding import Decoding, decode_all
 from hybonet.tasks.mt_run import read_about, read_model, read_settings, read_tokenizers, write_tokenizers
 from hybonet.tasks.mt_settings import TranslationSettings
-from hybonet.tasks.new_folder import new_folder
-from hybonet.tasks.run_folder import CONFIG, RECORD, read_record, write_json
-from hybonet.training.checkpoint import save_model
-from hybonet.training.loop import BEST
+from hybonet.tasks.pretrained import record_if_known, write_model_folder
 
 
 @dataclass(frozen=True)
@@ -85,13 +82,12 @@ class MTModel:
     def from_pretrained(cls, folder: str | Path) -> MTModel:
         """A model from a folder on disk: of :meth:`save_pretrained`, or of a run of ``hybonet train translation``."""
         folder = Path(folder)
-        settings = read_settings(folder)
-        record = read_record(folder) if (folder / RECORD).exists() else None
-        return cls(read_model(folder), *read_tokenizers(folder), settings, read_about(folder), record)
+        tokenizers, record = read_tokenizers(folder), record_if_known(folder)
+        return cls(read_model(folder), *tokenizers, read_settings(folder), read_about(folder), record)
 
     @classmethod
     def load(cls, folder: str | Path) -> MTModel:
-        """The best model of a run; the same as :meth:`from_pretrained`."""
+        """The best model of a run made by ``hybonet train translation``; the same as :meth:`from_pretrained`."""
         return cls.from_pretrained(folder)
 
     def __repr__(self) -> str:
@@ -157,12 +153,10 @@ class MTModel:
         """
         folder = Path(folder)
         settings = self.settings.model_dump()
-        with new_folder(folder) as staging:
-            content = {"task": "translation", "library_name": "hybonet", "exported": True}
-            write_json(staging / CONFIG, {**content, "settings": settings, "text": dict(self.about)})
+
+        def write_data(staging: Path) -> dict[str, Any]:
             write_tokenizers(staging, self.source_tokenizer, self.target_tokenizer)
-            save_model(staging / BEST, self.model)
-            if self.record is not None:
-                write_json(staging / RECORD, self.record)
-            card = translation_card(self.about, settings, self.record, folder=folder.name)
-            (staging / "README.md").write_text(card, encoding="utf-8")
+            return {"task": "translation", "settings": settings, "text": dict(self.about)}
+
+        card = translation_card(self.about, settings, self.record, folder=folder.name)
+        write_model_folder(folder, self.model, write_data, self.record, card)

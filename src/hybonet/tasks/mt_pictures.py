@@ -8,8 +8,9 @@ from hybonet.reporting.attention_chart import draw_attention
 from hybonet.reporting.charts import draw_curves
 from hybonet.tasks.mt_model import MTModel
 from hybonet.tasks.mt_run import read_about, read_data
-from hybonet.tasks.run_folder import CURVES, read_history, source_name
+from hybonet.tasks.run_folder import CURVES, source_name
 from hybonet.tasks.translation import TranslationTask
+from hybonet.training.history import read_history
 
 
 def draw_run(run: Path, folder: Path, *, sentence: str | None = None) -> list[Path]:

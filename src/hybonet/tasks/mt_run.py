@@ -9,7 +9,6 @@ numbers) and ``held_out.jsonl`` (those to measure on, as text); ``model.safetens
 from __future__ import annotations
 
 import json
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +17,22 @@ from hybonet.data.token_pairs import Sequences, TokenPairs
 from hybonet.data.tokenizer import Tokenizer, read_tokenizer
 from hybonet.data.translation_data import TranslationData
 from hybonet.models.translation_model import TranslationModel
-from hybonet.reporting.charts import draw_curves
 from hybonet.tasks.mt_decoding import Decoding
 from hybonet.tasks.mt_evaluation import evaluate
 from hybonet.tasks.run_folder import (
     CONFIG,
-    CURVES,
     load_best,
     new_run,
     read_config,
     read_settings_as,
+    refuse_saved_model,
     source_name,
     write_json,
-    write_record,
 )
+from hybonet.tasks.run_training import CurvesPicture, train_task
 from hybonet.tasks.translation import TranslationSettings, TranslationTask, build_translation_model
-from hybonet.training import FitResult, Reporter, Trainer
+from hybonet.training import FitResult, Reporter
 from hybonet.training.checkpoint import read_tensors, write_tensors
-from hybonet.training.processes import joined_processes
 
 TOKENS, HELD_OUT = "tokens.safetensors", "held_out.jsonl"
 SOURCE, TARGET, SHARED = "source", "target", "shared"
@@ -62,26 +59,30 @@ def start_run(
 
 def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter: Reporter | None = None) -> FitResult:
     """Train what the folder describes, and store the record of it, scores of the test sentences included."""
-    settings = read_settings(folder)
-    task = TranslationTask(settings, read_data(folder))
-    with joined_processes(settings.device) as processes:
-        result = Trainer(task, folder, resume_command=resume_command, reporter=reporter).fit(resume=resume)
-        if processes.is_main:
-            assert isinstance(result.model, TranslationModel)
-            measures: dict[str, Any] = {"valid": result.best}
-            how = Decoding(beam=settings.beam, length_penalty=settings.length_penalty)
-            for split in task.data.texts:
-                if split != "valid":
-                    measures[split] = evaluate(result.model, task.data, split, how, settings=settings)
-            trained = task.data.tokens["train"].target_tokens * result.epochs
-            measures["target_tokens_per_second"] = round(trained / max(1e-9, result.seconds), 1)
-            write_record(folder, task, result, **measures)
-            if find_spec("matplotlib"):
-                title = f"Training on {source_name(task.data.source)}, {' to '.join(task.data.languages)}"
-                draw_curves(
-                    result.history, task.monitor, folder / CURVES, title=title, label="validation perplexity", log=True
-                )
-    return result
+    task = TranslationTask(read_settings(folder), read_data(folder))
+    title = f"Training on {source_name(task.data.source)}, {' to '.join(task.data.languages)}"
+    return train_task(
+        folder,
+        task,
+        lambda result: _measures(task, result),
+        resume=resume,
+        resume_command=resume_command,
+        reporter=reporter,
+        curves=CurvesPicture(title, "validation perplexity", log=True),
+    )
+
+
+def _measures(task: TranslationTask, result: FitResult) -> dict[str, Any]:
+    assert isinstance(result.model, TranslationModel)
+    settings, data = task.settings, task.data
+    measures: dict[str, Any] = {"valid": result.best}
+    how = Decoding(beam=settings.beam, length_penalty=settings.length_penalty)
+    for split in data.texts:
+        if split != "valid":
+            measures[split] = evaluate(result.model, data, split, how, settings=settings)
+    trained = data.tokens["train"].target_tokens * result.epochs
+    measures["target_tokens_per_second"] = round(trained / max(1e-9, result.seconds), 1)
+    return measures
 
 
 def read_settings(folder: Path) -> TranslationSettings:
@@ -91,18 +92,14 @@ def read_settings(folder: Path) -> TranslationSettings:
 
 def read_settings_to_resume(folder: Path) -> TranslationSettings:
     """The settings of a run; an exported model, which cannot go on, is refused."""
-    if "exported" in _read_config(folder):
-        raise ValueError(
-            f"expected a run to go on with, but {str(folder)!r} holds a model saved for use, without the state of its "
-            "training; start a new run"
-        )
+    refuse_saved_model(_read_config(folder), folder)
     return read_settings(folder)
 
 
 def read_data(folder: Path) -> TranslationData:
     """Everything a run was trained on and is measured on."""
     config = _read_config(folder)
-    if "exported" in config:
+    if "library_name" in config:
         raise ValueError(f"expected a run, but {str(folder)!r} holds a model saved for use, without its text")
     about = config["text"]
     tensors = read_tensors(folder / TOKENS)

@@ -10,7 +10,8 @@ from hybonet.reporting.charts import draw_curves
 from hybonet.reporting.probe_tables import draw_layers
 from hybonet.reporting.sentence_picture import ProbedSentence, draw_sentence
 from hybonet.tasks.probe_run import ProbeRun
-from hybonet.tasks.run_folder import CURVES, read_history, source_name
+from hybonet.tasks.run_folder import CURVES, source_name
+from hybonet.training.history import read_history
 
 LAYERS, SENTENCE = "layers.png", "sentence.png"
 #: Lengths of a sentence that makes a readable picture.

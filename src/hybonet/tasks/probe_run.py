@@ -31,8 +31,8 @@ from hybonet.tasks.run_folder import (
     read_record,
     read_settings_as,
     write_json,
-    write_record,
 )
+from hybonet.tasks.run_training import train_task
 from hybonet.tasks.tree_probing import (
     ProbeData,
     ProbeSplit,
@@ -41,9 +41,8 @@ from hybonet.tasks.tree_probing import (
     make_batch,
     measure,
 )
-from hybonet.training import FitResult, Reporter, Trainer
+from hybonet.training import FitResult, Reporter
 from hybonet.training.checkpoint import read_tensors, write_tensors
-from hybonet.training.processes import joined_processes
 
 STATES, TEST_STATES = "states.safetensors", "test_states.safetensors"
 #: Training sentences that are measured as well, to see what the probe has learnt by heart.
@@ -68,11 +67,14 @@ def start_run(folder: Path, settings: ProbeSettings, data: ProbeData, *, overwri
 def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter: Reporter | None = None) -> FitResult:
     """Train what the folder describes, and store the record of it: the four measures of every layer, valid and test."""
     task = TreeProbingTask(read_settings(folder), read_data(folder))
-    with joined_processes(task.settings.device) as processes:
-        result = Trainer(task, folder, resume_command=resume_command, reporter=reporter).fit(resume=resume)
-        if processes.is_main:
-            write_record(folder, task, result, **_measures(task, result.model))
-    return result
+    return train_task(
+        folder,
+        task,
+        lambda result: _measures(task, result.model),
+        resume=resume,
+        resume_command=resume_command,
+        reporter=reporter,
+    )
 
 
 def _measures(task: TreeProbingTask, model: torch.nn.Module) -> dict[str, Any]:

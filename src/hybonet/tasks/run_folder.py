@@ -21,7 +21,7 @@ from hybonet.tasks.new_folder import new_folder, unfinished
 from hybonet.tasks.provenance import provenance
 from hybonet.training import FitResult, LoopSettings, Task, describe, override
 from hybonet.training.checkpoint import load_model, read_position
-from hybonet.training.loop import BEST, HISTORY, LAST
+from hybonet.training.loop import BEST, LAST
 from hybonet.training.settings import CHANGEABLE
 
 CONFIG, RECORD = "config.json", "record.json"
@@ -150,10 +150,22 @@ def read_config(folder: Path, *tasks: str) -> dict[str, Any]:
 
 def read_settings_as(kind: type[_Settings], config: dict[str, Any], folder: Path) -> _Settings:
     """The settings that a run's ``config.json`` holds, checked."""
+    settings = config.get("settings")
+    if not isinstance(settings, dict):
+        raise ValueError(f"{folder / CONFIG}: expected settings, got {settings!r:.40}; restore the file or train again")
     try:
-        return kind.checked(config["settings"])
+        return kind.checked(settings)
     except ValueError as error:
         raise ValueError(f"restore or correct {folder / CONFIG}: {error}") from None
+
+
+def refuse_saved_model(config: dict[str, Any], folder: Path) -> None:
+    """Raise a ``ValueError`` if the folder is one of ``save_pretrained``, whose training cannot go on."""
+    if "library_name" in config:
+        raise ValueError(
+            f"expected a run to go on with, but {str(folder)!r} holds a model saved for use, without the state of its "
+            "training; start a new run"
+        )
 
 
 def change_settings(folder: Path, before: _Settings, changes: list[str]) -> _Settings:
@@ -176,11 +188,16 @@ def change_settings(folder: Path, before: _Settings, changes: list[str]) -> _Set
             f"expected no other change than of {', '.join(CHANGEABLE)} with --resume, got {fixed[0]}: a run keeps its "
             "data and settings; start a new one to change them"
         )
-    position = read_position(folder / LAST) if (folder / LAST).exists() else {"epoch": 0, "stale": 0}
+    position = read_position(folder / LAST) if (folder / LAST).exists() else {"epoch": 0, "stale": 0, "seconds": 0.0}
     if "epochs" in changed and after.epochs <= position["epoch"]:
         raise ValueError(
             f"expected more than the {position['epoch']} epochs already done, got epochs={after.epochs}; give a larger "
             "total, or leave it out"
+        )
+    if "minutes" in changed and after.minutes is not None and position["seconds"] >= 60 * after.minutes:
+        raise ValueError(
+            f"expected more than the {position['seconds'] / 60:.3g} minutes already trained, got "
+            f"minutes={after.minutes:g}; give a larger total, or --set minutes=none"
         )
     if changed and after.patience is not None and position["stale"] >= after.patience:
         raise ValueError(
@@ -221,12 +238,6 @@ def load_best(folder: Path, model: _Model) -> _Model:
     return model.eval()
 
 
-def read_history(folder: Path) -> list[dict[str, Any]]:
-    """The lines of a training so far, one an epoch; none before the first."""
-    path = folder / HISTORY
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
-
-
 def write_record(folder: Path, task: Task, result: FitResult, **measures: Any) -> None:
     """Store the measures of a finished training with everything that they depend on."""
     record = {
@@ -245,5 +256,6 @@ def write_record(folder: Path, task: Task, result: FitResult, **measures: Any) -
         ],
         **measures,
         **provenance(),
+        "device": task.settings.device,
     }
     write_json(folder / RECORD, record)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,9 @@ from hybonet.metrics.typing import THRESHOLD
 from hybonet.models.entity_typer import EntityTyper
 from hybonet.models.typing_model import TypingModel
 from hybonet.reporting.typing_card import typing_card
-from hybonet.tasks.new_folder import new_folder
-from hybonet.tasks.run_folder import CONFIG, RECORD, read_record, write_json
+from hybonet.tasks.pretrained import record_if_known, write_model_folder
 from hybonet.tasks.typing_run import read_data, read_model, read_settings, write_vocabularies
 from hybonet.tasks.typing_settings import TypingSettings
-from hybonet.training.checkpoint import save_model
-from hybonet.training.loop import BEST
 
 _ROWS = 256
 
@@ -77,7 +74,7 @@ class MentionTyper:
         folder = Path(folder)
         settings = read_settings(folder)
         data = read_data(folder, mentions=settings.model == "LabelGCN")  # which is made of the training mentions, too
-        record = read_record(folder) if (folder / RECORD).exists() else None
+        record = record_if_known(folder)
         threshold = float(record["threshold"]) if record else THRESHOLD
         return cls(read_model(folder, data), data, settings, threshold=threshold, record=record)
 
@@ -93,21 +90,13 @@ class MentionTyper:
                 "expected a model that its weights describe, but LabelGCN is made of its training mentions, too; use "
                 "its run folder"
             )
-        data = replace(self.data, train=(), valid=(), test=())
-        with new_folder(Path(folder)) as staging:
-            about = write_vocabularies(staging, data)
-            content = {
-                "task": "typing",
-                "library_name": "hybonet",
-                "settings": self.settings.model_dump(),
-                "data": about,
-            }
-            write_json(staging / CONFIG, content)
-            save_model(staging / BEST, self.model)
-            if self.record is not None:
-                write_json(staging / RECORD, self.record)
-            card = typing_card(data.source, self.settings.model_dump(), len(data.types), self.record, Path(folder).name)
-            (staging / "README.md").write_text(card, encoding="utf-8")
+        folder, data, settings = Path(folder), self.data, self.settings.model_dump()
+
+        def write_data(staging: Path) -> dict[str, Any]:
+            return {"task": "typing", "settings": settings, "data": write_vocabularies(staging, data)}
+
+        card = typing_card(data.source, settings, len(data.types), self.record, folder.name)
+        write_model_folder(folder, self.model, write_data, self.record, card)
 
     def __repr__(self) -> str:
         return f"MentionTyper({type(self.model).__name__}, {len(self.data.types):,} types)"

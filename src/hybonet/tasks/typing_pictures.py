@@ -11,9 +11,10 @@ from hybonet.geometry import Lorentz
 from hybonet.models.entity_typer import EntityTyper
 from hybonet.reporting.charts import draw_curves
 from hybonet.reporting.typing_charts import draw_level_radii, draw_type_disk
-from hybonet.tasks.run_folder import CURVES, DISK, read_history, source_name
+from hybonet.tasks.run_folder import CURVES, DISK, source_name
 from hybonet.tasks.typing_answers import MentionTyper
 from hybonet.tasks.typing_run import read_data
+from hybonet.training.history import read_history
 
 RADII = "radii.png"
 _DRAWN = 300  # types on the disk, most frequent first

@@ -8,7 +8,6 @@ A model saved for use has no mentions.
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +17,20 @@ from hybonet.data.type_inventory import ONE_LEVEL, TypeInventory
 from hybonet.data.word_vectors import WordVectors
 from hybonet.metrics.typing import THRESHOLD
 from hybonet.models.typing_model import TypingModel
-from hybonet.reporting.charts import draw_curves
 from hybonet.tasks.entity_typing import EntityTypingTask, TypingSettings, build_model
 from hybonet.tasks.run_folder import (
     CONFIG,
-    CURVES,
     load_best,
     new_run,
     read_config,
     read_settings_as,
+    refuse_saved_model,
     source_name,
     write_json,
-    write_record,
 )
-from hybonet.training import FitResult, Reporter, Trainer
+from hybonet.tasks.run_training import CurvesPicture, train_task
+from hybonet.training import FitResult, Reporter
 from hybonet.training.checkpoint import read_tensors, write_tensors
-from hybonet.training.processes import joined_processes
 
 TYPES, WORDS, VECTORS = "types.tsv", "words.tsv", "vectors.safetensors"
 
@@ -74,14 +71,15 @@ def write_vocabularies(folder: Path, data: MentionData) -> dict[str, Any]:
 def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter: Reporter | None = None) -> FitResult:
     """Train what the folder describes, and store the record of it, test metrics included."""
     task = EntityTypingTask(read_settings(folder), read_data(folder))
-    with joined_processes(task.settings.device) as processes:
-        result = Trainer(task, folder, resume_command=resume_command, reporter=reporter).fit(resume=resume)
-        if processes.is_main:
-            write_record(folder, task, result, **_measures(task, result))
-            if find_spec("matplotlib"):
-                title = f"Training on {source_name(task.data.source)}"
-                draw_curves(result.history, task.monitor, folder / CURVES, title=title, label="validation macro F1")
-    return result
+    return train_task(
+        folder,
+        task,
+        lambda result: _measures(task, result),
+        resume=resume,
+        resume_command=resume_command,
+        reporter=reporter,
+        curves=CurvesPicture(f"Training on {source_name(task.data.source)}", "validation macro F1"),
+    )
 
 
 def _measures(task: EntityTypingTask, result: FitResult) -> dict[str, Any]:
@@ -96,8 +94,14 @@ def _measures(task: EntityTypingTask, result: FitResult) -> dict[str, Any]:
 
 
 def read_settings(folder: Path) -> TypingSettings:
-    """The settings of a run."""
+    """The settings of a run, or of a saved model."""
     return read_settings_as(TypingSettings, _read_config(folder), folder)
+
+
+def read_settings_to_resume(folder: Path) -> TypingSettings:
+    """The settings of a run; a model saved for use, which cannot go on, is refused."""
+    refuse_saved_model(_read_config(folder), folder)
+    return read_settings(folder)
 
 
 def read_data(folder: Path, *, mentions: bool = True) -> MentionData:

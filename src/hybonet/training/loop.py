@@ -19,6 +19,7 @@ from torch.optim import Optimizer
 from hybonet.optim import clip_grad_norm_
 from hybonet.training.averaging import Snapshots, averaged_weights
 from hybonet.training.checkpoint import load_checkpoint, load_model, save_checkpoint, save_model
+from hybonet.training.history import append_to_history, keep_lines, read_history
 from hybonet.training.interruption import Interrupted, stop_requests
 from hybonet.training.processes import joined_processes
 from hybonet.training.progress import Reporter
@@ -26,7 +27,7 @@ from hybonet.training.schedule import learning_rate_factor
 from hybonet.training.settings import CHANGEABLE
 from hybonet.training.task import Task
 
-LAST, BEST, HISTORY = "checkpoint.safetensors", "model.safetensors", "history.jsonl"
+LAST, BEST = "checkpoint.safetensors", "model.safetensors"
 #: Epochs may be as short as one step on a small graph: checkpoints after them are at least so many seconds apart.
 _BETWEEN_EPOCHS = 1.0
 
@@ -194,8 +195,7 @@ class Trainer:
         position.epoch, position.batch, position.loss_sum = position.epoch + 1, 0, 0.0
         position.finished = self.processes.agree(self._at_the_end())
         if self.processes.is_main:
-            with open(self.folder / HISTORY, "a", encoding="utf-8") as file:
-                file.write(json.dumps(row) + "\n")
+            append_to_history(self.folder, row)
             position.history_lines += 1
             if position.finished or time.monotonic() - self.saved_at >= min(
                 _BETWEEN_EPOCHS, settings.checkpoint_seconds
@@ -231,14 +231,21 @@ class Trainer:
         return self.processes.agree(metrics)
 
     def _select(self, value: float) -> None:
-        position = self.position
-        sign = 1.0 if self.task.higher_is_better else -1.0
-        if position.best is None or sign * value > sign * position.best:
-            position.best, position.best_epoch, position.stale = value, position.epoch + 1, 0
-            if self.processes.is_main:
-                save_model(self.folder / BEST, self.model, epoch=position.epoch + 1, **{self.task.monitor: value})
+        if self._is_best(value):
+            self._keep_as_best(value)
+            self.position.stale = 0
         else:
-            position.stale += 1
+            self.position.stale += 1
+
+    def _is_best(self, value: float) -> bool:
+        best, sign = self.position.best, 1.0 if self.task.higher_is_better else -1.0
+        return best is None or sign * value > sign * best
+
+    def _keep_as_best(self, value: float) -> None:
+        position = self.position
+        position.best, position.best_epoch = value, position.epoch + 1
+        if self.processes.is_main:
+            save_model(self.folder / BEST, self.model, epoch=position.epoch + 1, **{self.task.monitor: value})
 
     def _average(self, value: float, final: bool) -> dict[str, Any]:
         """Keep this epoch's weights for the average; at the end, see whether it is better than any single epoch."""
@@ -253,10 +260,8 @@ class Trainer:
         with averaged_weights(self.model, kept.paths()):
             metrics = self._validate()
             average = metrics[self.task.monitor]
-            best = self.position.best
-            assert best is not None
-            if (average > best) if self.task.higher_is_better else (average < best):
-                self._select(average)
+            if self._is_best(average):
+                self._keep_as_best(average)  # patience counts epochs, so a run that is out of it ends all the same
                 return {**metrics, "averaged_epochs": epochs}
         return {f"averaged_{self.task.monitor}": average}
 
@@ -288,10 +293,7 @@ class Trainer:
             return
         for unfinished in self.folder.glob(".*.partial"):
             unfinished.unlink()
-        path = self.folder / HISTORY
-        if path.exists():
-            lines = path.read_text(encoding="utf-8").splitlines(keepends=True)[: self.position.history_lines]
-            path.write_text("".join(lines), encoding="utf-8")
+        keep_lines(self.folder, self.position.history_lines)
 
     def _total_batches(self) -> int:
         steps = (self.settings.steps or sys.maxsize) * self.settings.accumulate
@@ -301,7 +303,7 @@ class Trainer:
         return self.position.epoch * self.task.batches_per_epoch() + self.position.batch
 
     def _result(self) -> FitResult:
-        history = self._history()
+        history = read_history(self.folder)
         load_model(self.folder / BEST, self.model)
         self.model.eval()
         best: dict[str, Any] | None = next((row for row in history if row["epoch"] == self.position.best_epoch), None)
@@ -315,11 +317,3 @@ class Trainer:
             stopped_early=self.position.epoch < self.settings.epochs and not self._all_steps_done(),
             history=history,
         )
-
-    def _history(self) -> list[dict[str, Any]]:
-        path = self.folder / HISTORY
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        try:
-            return [json.loads(line) for line in lines]
-        except json.JSONDecodeError as error:
-            raise ValueError(f"{path}: expected a JSON object a line, but {error}; restore or remove it") from None

@@ -12,10 +12,9 @@ from typing import Any, Literal
 
 import torch
 
-from hybonet.tasks.run_folder import read_history
 from hybonet.training import Interrupted, LoopSettings, Reporter, Task, Trainer
+from hybonet.training.history import read_history
 from hybonet.training.interruption import stop_requests
-from hybonet.training.loop import BEST, LAST
 from hybonet.training.processes import process_count
 from hybonet.tuning.progress import SearchReporter
 from hybonet.tuning.ranges import Range, with_values
@@ -184,5 +183,5 @@ def _summary(run: Path, task: Task | None) -> dict[str, Any]:
 def _drop_weights(folder: Path, ended: int) -> None:
     """Keep of the trials that have ended what is small: training again gives the same weights."""
     for number in range(1, ended + 1):
-        for name in (LAST, BEST):
-            (folder / TRIALS_FOLDER / f"{number:04}" / name).unlink(missing_ok=True)
+        for weights in (folder / TRIALS_FOLDER / f"{number:04}").glob("*.safetensors"):  # of averaged epochs, too
+            weights.unlink()

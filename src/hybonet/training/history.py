@@ -1,0 +1,50 @@
+"""``history.jsonl`` of a training: a line an epoch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hybonet.files import write_atomically
+
+HISTORY = "history.jsonl"
+
+
+def read_history(folder: Path) -> list[dict[str, Any]]:
+    """The lines of a training so far; none before the first.
+
+    Example:
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> append_to_history(folder, {"epoch": 1})
+        >>> append_to_history(folder, {"epoch": 2})
+        >>> keep_lines(folder, 1)
+        >>> read_history(folder)
+        [{'epoch': 1}]
+    """
+    try:
+        return [json.loads(line) for line in _lines(folder)]
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"{folder / HISTORY}: expected a JSON object a line, but {error}; restore or remove it"
+        ) from None
+
+
+def append_to_history(folder: Path, row: dict[str, Any]) -> None:
+    """Write one line more. A kill may leave half of it, which :func:`keep_lines` drops when the run goes on."""
+    with open(folder / HISTORY, "a", encoding="utf-8") as file:
+        file.write(json.dumps(row) + "\n")
+
+
+def keep_lines(folder: Path, count: int) -> None:
+    """Drop all after the first ``count`` lines, which are those of the last checkpoint."""
+    lines = _lines(folder)
+    if len(lines) > count:
+        text = "".join(f"{line}\n" for line in lines[:count])
+        write_atomically(folder / HISTORY, lambda target: target.write_text(text, encoding="utf-8"))
+
+
+def _lines(folder: Path) -> list[str]:
+    path = folder / HISTORY
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
