@@ -50,6 +50,8 @@ def _show_corpus(name: str) -> None:
     if name.casefold() in CORPORA:
         entry = CORPORA[name.casefold()]
         typer.echo(f"{entry.description}; licence: {entry.licence}")
+    else:
+        typer.echo("parallel text in English and an invented language")
     typer.echo(f"languages: {' and '.join(corpus.languages)}")
     for split, count in corpus.statistics().items():
         typer.echo(f"{split}: {count:,} pairs")
