@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from hybonet.reporting.run_report import Spread, load_records, markdown_table
+from hybonet.reporting.run_records import load_records
+from hybonet.reporting.run_report import Spread, markdown_table
 
 ROOT = Path(__file__).parent.parent
 RECORDS = ROOT / "docs/results/records"

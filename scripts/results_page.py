@@ -9,7 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hybonet.reporting.run_report import experiments, load_records, markdown_table, report_rows
+from hybonet.reporting.run_records import load_records
+from hybonet.reporting.run_report import experiments, markdown_table, report_rows
 from kg_comparisons import against_the_paper, ingredients, leak, models, short_trials
 
 ROOT = Path(__file__).parent.parent

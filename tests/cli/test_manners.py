@@ -21,6 +21,7 @@ import hybonet.recipes
 import hybonet.tasks.hierarchy_pictures
 import hybonet.tasks.kg_answers
 from hybonet.cli import app
+from hybonet.training import describe
 from hybonet.training.processes import Processes
 from tests.cli.staging import make_template, run
 
@@ -141,6 +142,18 @@ def test_a_recipe_is_shown_with_meanings_or_as_json(folder: Path) -> None:
     assert row.split(maxsplit=2)[1] == "1.5"
     assert row.split(maxsplit=2)[2].startswith("longest space part")
     assert json.loads(run("recipes show paper-wn18rr-32 --json", folder).output)["scale"] == 3.5
+
+
+def test_every_setting_of_every_recipe_is_explained(folder: Path) -> None:
+    for name, recipe in hybonet.recipes.recipes().items():
+        assert all(meaning.strip() for _, _, meaning in describe(recipe.settings)), name
+    first_of_task = {recipe.task: name for name, recipe in reversed(hybonet.recipes.recipes().items())}
+    assert set(first_of_task) == {"kg", "hierarchy", "graph", "translation", "typing", "probe"}
+    for name in first_of_task.values():
+        shown = run(f"recipes show {name}", folder)
+        assert shown.code == 0, shown.output
+        explained = {line.split()[0] for line in shown.output.splitlines() if line[:1].strip()}
+        assert {key for key, _, _ in describe(hybonet.recipes.recipe(name).settings)} <= explained
 
 
 def test_the_shipped_graph_is_said_to_be_inside_the_package(folder: Path) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hybonet.cli.app import app, clean_errors
+from hybonet.cli.data_names import check_name
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 _MEASURES = {"mrr": "MRR", "roc_auc": "AUC", "f1": "F1", "tokenized_bleu": "BLEU", "uuas": "UUAS"}
 
 data_app = typer.Typer(
-    help="Graphs by name: list, show, fetch and find them; make and measure your own.", no_args_is_help=True
+    help="Data by name: list, show, fetch and find it; make and measure your own graphs.", no_args_is_help=True
 )
 recipes_app = typer.Typer(help="Complete settings by name, the paper's among them.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
@@ -23,7 +24,7 @@ app.add_typer(recipes_app, name="recipes")
 
 @data_app.command("list")
 def list_data() -> None:
-    """The graphs known by name: their size, licence and whether they are here."""
+    """The data known by name: its size, licence and whether it is here."""
     with clean_errors():
         from rich.console import Console
 
@@ -71,6 +72,8 @@ def list_data() -> None:
         console.print(corpora)
         console.print("\nTreebanks, for hybonet probe")
         console.print(_treebanks(licences))
+        console.print("\nMentions, for entity typing")
+        console.print(_mentions(licences))
         console.print(
             "\nhybonet data show NAME says more, path where it is; hybonet data fetch NAME downloads it.\nLicences:"
         )
@@ -93,21 +96,43 @@ def _treebanks(licences: dict[str, list[str]]) -> Table:
     return table
 
 
+def _mentions(licences: dict[str, list[str]]) -> Table:
+    """Mentions by name; their licences are added to those of the other data."""
+    from hybonet.data.mention_loading import load_mentions
+    from hybonet.data.mention_sets import MENTION_SETS, SHIPPED, mentions_here
+    from hybonet.data.mentions import SPLITS
+    from hybonet.reporting.narrow_table import add_row, narrow_table
+
+    table = narrow_table(["name"], ["types", *SPLITS], ["here"])
+    town = load_mentions(SHIPPED)
+    counts = [len(town.types), *(len(town.split(split)) for split in SPLITS)]
+    add_row(table, SHIPPED, *(f"{count:,}" for count in counts), "in the package")
+    for name, entry in MENTION_SETS.items():
+        here = "yes" if mentions_here(name) else "no"
+        add_row(table, name, *(f"{entry.statistics[part]:,}" for part in ("types", *SPLITS)), here)
+        licences.setdefault(entry.licence, []).append(name)
+    return table
+
+
 @data_app.command("fetch")
 def fetch(name: Annotated[str, typer.Argument(help="A name from `hybonet data list`.")]) -> None:
-    """Download a graph to the cache, checking its checksums; an interrupted download goes on where it stopped."""
+    """Download data to the cache, checking its checksums; an interrupted download goes on where it stopped."""
     with clean_errors():
         from hybonet.data.catalog import fetch_dataset
         from hybonet.data.corpora import CORPORA, corpus_names, find_corpus, load_named_corpus
+        from hybonet.data.mention_sets import MENTION_SETS, SHIPPED, find_mentions
         from hybonet.data.network_benchmarks import NETWORKS
         from hybonet.data.networks import fetch_network
         from hybonet.data.shipped_graph import shipped_graphs
         from hybonet.data.treebanks import fetch_treebank, published_name
 
-        if name.casefold() in shipped_graphs():
+        check_name(name)
+        if name.casefold() in (*shipped_graphs(), SHIPPED):
             typer.echo(f"nothing to fetch: {name.casefold()} is inside the package; use it with --data {name}")
         elif name.casefold() in NETWORKS:
             typer.echo(str(fetch_network(name)))
+        elif name.casefold() in MENTION_SETS:
+            typer.echo(str(find_mentions(name.casefold())))  # says where to get what is not here
         elif treebank := published_name(name):
             typer.echo(str(fetch_treebank(treebank)))
         elif name.casefold() in corpus_names():
@@ -119,22 +144,30 @@ def fetch(name: Annotated[str, typer.Argument(help="A name from `hybonet data li
 
 @data_app.command("path")
 def path(name: Annotated[str, typer.Argument(help="A name from `hybonet data list`.")]) -> None:
-    """Where a graph lies on this machine: its folder, or its files inside the package."""
+    """Where data lies on this machine: its folder, or its files inside the package."""
     with clean_errors():
         from hybonet.data.catalog import find_dataset
         from hybonet.data.corpora import CORPORA, corpus_names, find_corpus, load_named_corpus, toy_files
+        from hybonet.data.mention_sets import MENTION_SETS, SHIPPED, find_mentions, shipped_mentions
         from hybonet.data.network_benchmarks import NETWORKS
         from hybonet.data.networks import find_network
         from hybonet.data.shipped_graph import shipped_files, shipped_graphs
-        from hybonet.data.treebanks import find_treebank, published_name
+        from hybonet.data.treebanks import find_treebank, published_name, toy_trees
 
-        if name.casefold() in shipped_graphs():
+        check_name(name)
+        if name.casefold() in (*shipped_graphs(), SHIPPED):
             typer.echo(f"{name.casefold()} is inside the package; use it with --data {name}", err=True)
-            typer.echo("\n".join(shipped_files(name.casefold())))
+            files = shipped_mentions() if name.casefold() == SHIPPED else shipped_files(name.casefold())
+            typer.echo("\n".join(files))
+            return
+        if name.casefold() in MENTION_SETS:
+            typer.echo(str(find_mentions(name.casefold())))  # says where to get what is not here
             return
         if name.casefold() in corpus_names():
             load_named_corpus(name)  # says where to get what is not here
-            typer.echo(str(find_corpus(name)) if name.casefold() in CORPORA else "\n".join(toy_files()))
+            typer.echo(
+                str(find_corpus(name)) if name.casefold() in CORPORA else "\n".join([*toy_files(), *toy_trees()])
+            )
             return
         if name.casefold() in NETWORKS and NETWORKS[name.casefold()].generated:
             raise ValueError(

@@ -83,7 +83,7 @@ def train_typing(
     Ctrl-C stops at the next batch, saves, and says how to go on.
     """
     with clean_errors():
-        from hybonet.data.mention_loading import SHIPPED
+        from hybonet.data.mention_sets import SHIPPED
         from hybonet.tasks.typing_run import read_settings_to_resume, train_run
 
         use_threads(threads)

@@ -1,9 +1,7 @@
-"""``hybonet data show``, ``hyperbolicity`` and ``disease-tree``: look at networks, measure them, make some."""
+"""``hybonet data show``, ``hyperbolicity`` and ``disease-tree``: look at data, measure networks, make some."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +9,8 @@ import typer
 
 from hybonet.cli.app import clean_errors
 from hybonet.cli.catalogue import data_app
+from hybonet.cli.data_names import near_data
+from hybonet.cli.text_data import is_text, show_provenance, show_text
 
 if TYPE_CHECKING:
     from hybonet.data import GraphData
@@ -28,13 +28,12 @@ def show(
     labels: Labels = None,
     header: Header = None,
 ) -> None:
-    """What a graph or a corpus holds: its sizes, classes, checksums, and what was dropped or is missing."""
+    """What a data set of any kind holds: its sizes, classes, checksums, and what was dropped or is missing."""
     with clean_errors():
-        from hybonet.data.corpora import corpus_names
         from hybonet.data.network_benchmarks import NETWORKS
 
-        if source.casefold() in corpus_names():
-            _show_corpus(source)
+        if is_text(source):
+            show_text(source)
             return
         if not _is_network(source):
             _show_triples(source)
@@ -50,7 +49,7 @@ def show(
         if graph.split is not None:
             typer.echo("published split: " + " / ".join(f"{size:,}" for size in graph.split.sizes) + " nodes")
         typer.echo(f"left out: {graph.repeated_edges:,} repeated edges, {len(graph.self_loops):,} self loops")
-        _show_provenance(graph.sha256, graph.notes)
+        show_provenance(graph.sha256, graph.notes)
 
 
 def _show_triples(source: str) -> None:
@@ -59,27 +58,7 @@ def _show_triples(source: str) -> None:
     graph = load_graph(source)
     for what, count in graph.statistics().items():
         typer.echo(f"{what}: {count:,}")
-    _show_provenance(graph.sha256, (*graph.notes, *graph.warnings))
-
-
-def _show_corpus(name: str) -> None:
-    from hybonet.data.corpora import CORPORA, load_named_corpus
-
-    corpus = load_named_corpus(name)
-    if name.casefold() in CORPORA:
-        entry = CORPORA[name.casefold()]
-        typer.echo(f"{entry.description}; licence: {entry.licence}")
-    typer.echo(f"languages: {' and '.join(corpus.languages)}")
-    for split, count in corpus.statistics().items():
-        typer.echo(f"{split}: {count:,} pairs")
-    _show_provenance(corpus.sha256, corpus.notes)
-
-
-def _show_provenance(checksums: Mapping[str, str], notes: tuple[str, ...]) -> None:
-    for name, checksum in checksums.items():
-        typer.echo(f"sha256 of {name}: {checksum}")
-    for note in notes:
-        typer.echo(f"note: {note}")
+    show_provenance(graph.sha256, (*graph.notes, *graph.warnings))
 
 
 @data_app.command("hyperbolicity")
@@ -141,10 +120,6 @@ def _is_network(source: str) -> bool:
 
     if source.casefold() in NETWORKS or Path(source).is_file():
         return True
-    triples = {name.casefold(): name for name in (*shipped_graphs(), *BENCHMARKS)}
-    if source.casefold() in triples or Path(source).is_dir():
+    if source.casefold() in {name.casefold() for name in (*shipped_graphs(), *BENCHMARKS)} or Path(source).is_dir():
         return False
-    names = triples | {name: name for name in NETWORKS}
-    near = difflib.get_close_matches(source.casefold(), names, n=1)
-    hint = f"did you mean {names[near[0]]!r}?" if near else f"check the path; names are {', '.join(names.values())}"
-    raise ValueError(f"expected a graph, got {source!r}, which is neither a path nor a name; {hint}")
+    raise ValueError(f"expected data, got {source!r}, which is neither a path nor a name; {near_data(source)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,7 +15,7 @@ _EXAMPLES = """
 
 `hybonet report runs/umls-*` compares runs; those that differ only in the seed become one row, mean ± std.
 
-`hybonet report runs/umls-* runs/nations-* --format markdown` gives a table for a page.
+`hybonet report runs --format markdown` gives tables for a page, one for each task, of all runs in a folder.
 
 `hybonet report docs/results/records/kg` reads stored records.
 """
@@ -24,30 +23,36 @@ _EXAMPLES = """
 
 @app.command(epilog=_EXAMPLES)
 def report(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders, record files, or folders of record files.")],
+    runs: Annotated[list[Path], typer.Argument(help="Run folders, record files, or folders of either.")],
     form: Annotated[
         Literal["table", "markdown", "json"], typer.Option("--format", help="How the report is written.")
     ] = "table",
 ) -> None:
-    """Metrics of finished runs side by side, from their records alone."""
+    """Metrics of finished runs of any task side by side, from their records alone."""
     with clean_errors():
         from rich.console import Console
 
+        from hybonet.reporting.run_records import load_records
         from hybonet.reporting.run_report import (
             NOTE,
+            by_kind,
             experiments,
-            load_records,
             markdown_table,
             report_rows,
             report_table,
         )
 
         found = experiments(load_records(runs))
+        kinds = by_kind(found)
         if form == "json":
-            typer.echo(json.dumps([asdict(each) for each in found], indent=1))
+            typer.echo(json.dumps([each.as_json() for each in found], indent=1))
         elif form == "markdown":
-            typer.echo(markdown_table(*report_rows(found)))
+            tables = {title: markdown_table(*report_rows(rows)) for title, rows in kinds.items()}
+            alone = len(tables) == 1
+            typer.echo("\n\n".join(text if alone else f"## {title}\n\n{text}" for title, text in tables.items()))
         else:
             console = Console(highlight=False)
-            console.print(report_table(found))
+            for rows in kinds.values():
+                console.print(report_table(rows, console.width))
+                console.print(f"{rows[0].headline.note}\n", style="dim")
             console.print(NOTE, style="dim")

@@ -226,7 +226,8 @@ def _hierarchy_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
 
 
 def _typing_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
-    from hybonet.data.mention_loading import SHIPPED, load_mentions
+    from hybonet.data.mention_loading import load_mentions
+    from hybonet.data.mention_sets import SHIPPED
     from hybonet.tasks.entity_typing import EntityTypingTask
 
     files = {name: options.get(name) for name in ("types", "words")}

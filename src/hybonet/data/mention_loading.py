@@ -11,22 +11,14 @@ from pathlib import Path
 import torch
 
 from hybonet.data import search_path
+from hybonet.data.mention_sets import OPEN_ENTITY, SHIPPED, mention_sets, read_published
 from hybonet.data.mentions import SPLITS, Mention, MentionData, read_mentions
-from hybonet.data.source_file import PACKED, SourceFile, read_checked, read_source
+from hybonet.data.source_file import PACKED, SourceFile, read_source
 from hybonet.data.type_inventory import TypeInventory, read_inventory
 from hybonet.data.word_vectors import WordVectors, read_vectors
 
-#: Data inside the package.
-SHIPPED = "little-town"
-#: The crowd-sourced Open Entity data (Choi et al., 2018): its levels by place in types.txt, and the files' checksums.
-OPEN_ENTITY = "ufet"
+#: The levels of the Open Entity data by place in types.txt.
 OPEN_ENTITY_LEVELS: tuple[tuple[str, int | None], ...] = (("coarse", 9), ("fine", 121), ("ultra-fine", None))
-_OPEN_ENTITY_FILES = {
-    "train.json": "4b74c177886e4271da4b742b7907e7bed4ee069d4f7a6980628a19c401f7c777",
-    "dev.json": "95d0d817ac80615747f8b57dc70005e42c5fd0e35a8268cbab1a8c56696bcc0a",
-    "test.json": "76cc77039bef0c635ffe7f956b6bcc76d1d299c35a7ca9bce5c5a3b1ed0fc11f",
-    "types.txt": "a65d4fc6615f0c041981fbbd5495c82a223d106e295ad727370edebe0cde7215",
-}
 #: Where word vectors are looked for on the search path if none are given.
 _GLOVE = (
     "glove.6B.100d.txt",
@@ -37,16 +29,6 @@ _NAMES = {"train": ("train",), "valid": ("valid", "dev", "validation"), "test": 
 _ENDINGS = (".json", ".jsonl")
 #: Shares of a single file that are held out.
 _HELD_OUT = 0.1
-
-
-def mention_sets() -> tuple[str, ...]:
-    """Names that ``--data`` knows.
-
-    Example:
-        >>> mention_sets()
-        ('little-town', 'ufet')
-    """
-    return SHIPPED, OPEN_ENTITY
 
 
 def load_mentions(
@@ -194,15 +176,7 @@ def _vectors(path: Path | None, wanted: set[str]) -> WordVectors:
 
 
 def _open_entity(words: str | Path | None) -> MentionData:
-    folder = search_path.find(OPEN_ENTITY)
-    if folder is None or not all((folder / name).is_file() for name in _OPEN_ENTITY_FILES):
-        raise ValueError(
-            f"expected {', '.join(_OPEN_ENTITY_FILES)} of the crowd-sourced Open Entity data in a folder {OPEN_ENTITY} "
-            f"on {search_path.described()}, found them nowhere; "
-            "half of its sentences are licensed newswire, so fetch them from the authors "
-            "(github.com/uwnlp/open_type) and name the folder's parent in HYBONET_DATA"
-        )
-    files = {name: read_checked(folder / name, sha256) for name, sha256 in _OPEN_ENTITY_FILES.items()}
+    files = read_published(OPEN_ENTITY)
     types = files.pop("types.txt")
     splits = dict(zip(SPLITS, (files["train.json"], files["dev.json"], files["test.json"]), strict=True))
     chosen = None if words is None else Path(words)

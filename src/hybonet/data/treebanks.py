@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hybonet.data import search_path
 from hybonet.data.benchmarks import DataFile
@@ -14,6 +15,9 @@ from hybonet.data.conllu import parse_conllu
 from hybonet.data.download import Progress, download
 from hybonet.data.source_file import PACKED, SourceFile, find_packed, read_checked, read_source, unpack
 from hybonet.data.trees import DependencyTree
+
+if TYPE_CHECKING:
+    from importlib.abc import Traversable  # importlib.resources.abc from Python 3.11 on
 
 SPLITS = ("train", "valid", "test")
 #: The treebank inside the package.
@@ -101,7 +105,9 @@ def load_treebank(source: str | Path) -> Treebank:
     names = {name.casefold(): name for name in (TOY, *TREEBANKS)}
     known = names.get(str(source).casefold())
     if known == TOY:
-        return _from_files(TOY, {split: _shipped(f"{TOY}_trees_{split}.conllu.xz") for split in SPLITS})
+        return _from_files(
+            TOY, {split: unpack(place.name, place.read_bytes()) for split, place in _toy_places().items()}
+        )
     if known is not None:
         return _published(TREEBANKS[known])
     path = Path(source)
@@ -179,8 +185,19 @@ def _published(entry: TreebankEntry) -> Treebank:
     return _from_files(entry.name, files)
 
 
-def _shipped(name: str) -> SourceFile:
-    return unpack(name, resources.files("hybonet.data").joinpath("shipped", name).read_bytes())
+def toy_trees() -> list[str]:
+    """Where the treebank ``toy`` lies in the installed package: train, valid and test.
+
+    Example:
+        >>> [Path(path).name for path in toy_trees()][1:]
+        ['toy_trees_valid.conllu.xz', 'toy_trees_test.conllu.xz']
+    """
+    return [str(place) for place in _toy_places().values()]
+
+
+def _toy_places() -> dict[str, Traversable]:
+    folder = resources.files("hybonet.data").joinpath("shipped")
+    return {split: folder.joinpath(f"{TOY}_trees_{split}.conllu.xz") for split in SPLITS}
 
 
 def _in_folder(folder: Path) -> dict[str, SourceFile]:

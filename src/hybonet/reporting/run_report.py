@@ -1,26 +1,25 @@
-"""Run records side by side: one row an experiment, mean and standard deviation over its seeds."""
+"""Run records side by side: one row an experiment, mean and standard deviation over its seeds; one table a task."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console, Group
 from rich.table import Table
+from rich.text import Text
 
+from hybonet.reporting.headlines import Headline, Measure, headline_of, look_up
 from hybonet.reporting.narrow_table import add_row, narrow_table
 
-RECORD = "record.json"
-#: What the columns mean.
-NOTE = (
-    "Test triples, filtered ranking both ways, ties realistic; mean ± standard deviation over seeds. released: MRR by "
-    "the protocol of the paper's code (easier). min: minutes of training."
-)
-_METRICS = ("mrr", "hits@1", "hits@3", "hits@10")
-_HEADS = {"mrr": "MRR", "hits@1": "H@1", "hits@3": "H@3", "hits@10": "H@10"}
+#: What the columns of all tables mean.
+NOTE = "Mean ± standard deviation over seeds. min: minutes of training."
+_NOTHING = "–"
+_ANY_WIDTH = 10_000
 
 
 @dataclass(frozen=True)
@@ -28,8 +27,8 @@ class Spread:
     """Mean and sample standard deviation; no deviation of a single value.
 
     Example:
-        >>> str(Spread.of([0.5, 0.52])), str(Spread.of([0.5]))
-        ('.510 ± .014', '.500')
+        >>> str(Spread.of([0.5, 0.52])), str(Spread.of([0.5])), Spread.of([31.0, 32.0]).text(2)
+        ('.510 ± .014', '.500', '31.50 ± .71')
     """
 
     mean: float
@@ -43,104 +42,135 @@ class Spread:
             return cls(mean, None)
         return cls(mean, math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1)))
 
+    def text(self, decimals: int) -> str:
+        """Written with so many decimals."""
+        text = _written(self.mean, decimals)
+        return text if self.deviation is None else f"{text} ± {_written(self.deviation, decimals)}"
+
     def __str__(self) -> str:
-        text = _decimals(self.mean)
-        return text if self.deviation is None else f"{text} ± {_decimals(self.deviation)}"
+        return self.text(3)
 
 
 @dataclass(frozen=True)
 class Experiment:
     """Runs that differ in nothing but the seed."""
 
+    task: str
+    headline: Headline
     #: The first run's folder or file.
     source: str
     data: str
     recipe: str
-    dim: int
+    #: What else tells runs of this task apart, by header.
+    details: Mapping[str, Any]
     seeds: tuple[int, ...]
-    #: Metrics of the test triples by the standard protocol, and by the released code's (easier).
-    test: dict[str, Spread]
-    released: dict[str, Spread]
-    valid_mrr: Spread
+    #: What all of the runs measured.
+    measures: Mapping[Measure, Spread]
     minutes: Spread
     commits: tuple[str, ...]
 
+    @property
+    def names(self) -> dict[str, str]:
+        """What the run is, by header."""
+        details = {name: _NOTHING if each is None else str(each) for name, each in self.details.items()}
+        return {"data": self.data, "recipe": self.recipe, **details}
 
-def load_records(paths: Iterable[Path]) -> list[dict[str, Any]]:
-    """Records from run folders, from record files, or from folders full of record files."""
-    records = []
-    for path in paths:
-        if not path.exists():
-            raise ValueError(f"expected finished runs or records, but {str(path)!r} is not there; check the path")
-        files = [path] if path.is_file() else [path / RECORD] if (path / RECORD).is_file() else []
-        files = files or (sorted(path.glob("*.json")) if path.is_dir() else [])
-        if not files:
-            raise ValueError(
-                f"expected a finished run, a record file or a folder of them, got {str(path)!r}; a stopped run "
-                "has no record yet"
-            )
-        for file in files:
-            try:
-                record = json.loads(file.read_text(encoding="utf-8"))
-            except (json.JSONDecodeError, UnicodeDecodeError) as error:
-                raise ValueError(f"{file}: expected a run record in JSON, but {error}") from None
-            if not isinstance(record, dict) or record.get("task") != "kg" or "test" not in record:
-                raise ValueError(
-                    f"{file}: expected the record of a knowledge-graph run with test metrics, got other JSON"
-                )
-            name = file.parent.name if file.name == RECORD else file.stem
-            records.append({**record, "source": name})
-    return records
+    def cell(self, measure: Measure, *, deviation: bool = True) -> str:
+        """A measure as tables write it."""
+        spread = self.measures.get(measure)
+        if spread is None:
+            return _NOTHING
+        return spread.text(measure.decimals) if deviation else _written(spread.mean, measure.decimals)
+
+    def as_json(self) -> dict[str, Any]:
+        """For JSON: a measure goes by its place in the record."""
+        return {
+            "task": self.task,
+            "source": self.source,
+            "data": self.data,
+            "recipe": self.recipe,
+            **self.details,
+            "seeds": self.seeds,
+            "measures": {measure.name: asdict(spread) for measure, spread in self.measures.items()},
+            "minutes": asdict(self.minutes),
+            "commits": self.commits,
+        }
 
 
 def experiments(records: Iterable[dict[str, Any]]) -> list[Experiment]:
     """Group records by everything but the seed, in the order of their first appearance."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for record in records:
-        settings = {key: value for key, value in record["settings"].items() if key != "seed"}
-        key = json.dumps([record["data"]["source"], record.get("recipe"), settings], sort_keys=True)
-        groups.setdefault(key, []).append(record)
+        groups.setdefault(json.dumps(_identity(record), sort_keys=True), []).append(record)
     return [_experiment(group) for group in groups.values()]
+
+
+def _identity(record: dict[str, Any]) -> list[Any]:
+    """What runs have in common that differ only in the seed."""
+    settings = {key: value for key, value in record["settings"].items() if key != "seed"}
+    data = record["data"]
+    encoder = dict(record.get("encoder", {}))
+    if settings.get("control") == "random-weights":
+        encoder.pop("states_sha256", None)  # the seed draws the weights
+    teachers = [teacher.get("sha256") for teacher in record.get("teachers", ())]
+    about = (data["source"], data.get("direction"), data.get("sha256"), encoder, teachers)
+    return [record["task"], *about, record.get("recipe"), settings]
 
 
 def _experiment(records: list[dict[str, Any]]) -> Experiment:
     first = records[0]
-
-    def spread(*path: str) -> Spread:
-        values = []
-        for record in records:
-            value: Any = record
-            for key in path:
-                value = value[key]
-            values.append(float(value))
-        return Spread.of(values)
-
+    headline = headline_of(first)
+    wanted = [*headline.measures, *([headline.validation] if headline.validation else [])]
+    measures = {}
+    for measure in wanted:
+        found = [value for record in records if (value := measure.of(record)) is not None]
+        if len(found) == len(records):
+            measures[measure] = Spread.of(found)
+    details = {}
+    for header, path in headline.details.items():
+        # The best layer of a probe may differ by seed.
+        values = list(dict.fromkeys(look_up(record, *path) for record in records))
+        details[header] = values[0] if len(values) == 1 else ", ".join(map(str, values))
     return Experiment(
+        task=first["task"],
+        headline=headline,
         source=first.get("source", ""),
         data=Path(first["data"]["source"]).name,
         recipe=first.get("recipe") or "own settings",
-        dim=first["settings"]["dim"],
+        details=details,
         seeds=tuple(sorted(record["seed"] for record in records)),
-        test={name: spread("test", "both", name) for name in _METRICS},
-        released={name: spread("test_released_protocol", name) for name in _METRICS},
-        valid_mrr=spread("valid", "mrr"),
+        measures=measures,
         minutes=Spread.of([record["seconds"] / 60 for record in records]),
         commits=tuple(sorted({str(record.get("commit")) for record in records})),
     )
 
 
+def by_kind(found: Iterable[Experiment]) -> dict[str, list[Experiment]]:
+    """Experiments by the title of their table: one for each task, for graphs one for links and one for classes."""
+    kinds: dict[str, list[Experiment]] = {}
+    for each in found:
+        kinds.setdefault(each.headline.title, []).append(each)
+    return kinds
+
+
+def _columns(found: Sequence[Experiment]) -> list[Measure]:
+    """The measures of any of them; that of the validation data only where one lacks test data."""
+    validation = found[0].headline.validation
+    measures = list(dict.fromkeys(measure for each in found for measure in each.headline.measures))
+    tested = all(each.headline.measures[0] in each.measures for each in found)
+    return measures if tested or validation is None else [*measures, validation]
+
+
 def report_rows(found: Sequence[Experiment]) -> tuple[list[str], list[list[str]]]:
-    """Header and rows, as text, for any kind of table."""
-    header = ["run", "data", "recipe", "dim", "seeds", *(_HEADS[name] for name in _METRICS), "released", "min"]
+    """Header and rows of experiments of one kind, as text, for any kind of table."""
+    columns = _columns(found)
+    header = ["run", *found[0].names, "seeds", *(measure.header for measure in columns), "min"]
     rows = [
         [
             each.source,
-            each.data,
-            each.recipe,
-            str(each.dim),
+            *each.names.values(),
             str(len(each.seeds)),
-            *(str(each.test[name]) for name in _METRICS),
-            str(each.released["mrr"]),
+            *(each.cell(measure) for measure in columns),
             f"{each.minutes.mean:.1f}",
         ]
         for each in found
@@ -148,14 +178,30 @@ def report_rows(found: Sequence[Experiment]) -> tuple[list[str], list[list[str]]
     return header, rows
 
 
-def report_table(found: Sequence[Experiment]) -> Table:
-    """For the terminal: narrower, with the deviation of the MRR alone."""
-    table = narrow_table(["run", "data", "recipe"], ["seeds", *(_HEADS[name] for name in _METRICS), "released", "min"])
+def report_table(found: Sequence[Experiment], width: int) -> Group:
+    """For a terminal: the deviation of the first measure alone, what all have in common above, the rest if it fits."""
+    names = found[0].names
+    told_apart = [name for name in names if len({each.names[name] for each in found}) > 1]
+    common = [f"{name} {value}" for name, value in names.items() if name not in told_apart]
+    shown: list[str] = []
+    for name in told_apart:
+        if Console(width=_ANY_WIDTH).measure(_table(found, [*shown, name])).maximum <= width:
+            shown.append(name)
+    above = [f"{found[0].headline.title}: {', '.join(common)}" if common else found[0].headline.title]
+    if len(shown) < len(told_apart):
+        left_out = ", ".join(name for name in told_apart if name not in shown)
+        above.append(f"No room for: {left_out}; --format markdown has all columns.")
+    return Group(*map(Text, above), _table(found, shown))
+
+
+def _table(found: Sequence[Experiment], names: Sequence[str]) -> Table:
+    first, *others = _columns(found)
+    headers = [measure.header for measure in (first, *others)]
+    table = narrow_table(["run", *names], ["seeds", *headers, "min"])
     for each in found:
-        hits = [_decimals(each.test[name].mean) for name in _METRICS[1:]]
-        released, minutes = _decimals(each.released["mrr"].mean), f"{each.minutes.mean:.1f}"
-        count = str(len(each.seeds))
-        add_row(table, each.source, each.data, each.recipe, count, str(each.test["mrr"]), *hits, released, minutes)
+        numbers = [each.cell(first), *(each.cell(measure, deviation=False) for measure in others)]
+        cells = [each.names[name] for name in names]
+        add_row(table, each.source, *cells, str(len(each.seeds)), *numbers, f"{each.minutes.mean:.1f}")
     return table
 
 
@@ -174,6 +220,7 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(texts)
 
 
-def _decimals(value: float) -> str:
-    """Three decimals without the leading zero, as tables in this field have it."""
-    return f"{value:.3f}".removeprefix("0") if abs(value) < 1 else f"{value:.3f}"
+def _written(value: float, decimals: int) -> str:
+    """Without the zero before the point, as tables in this field have it."""
+    text = f"{value:.{decimals}f}"
+    return text.removeprefix("0") if abs(value) < 1 else text
