@@ -88,6 +88,23 @@ def test_what_is_left_out_or_odd_is_counted(tmp_path: Path) -> None:
     assert graph.labels.tolist() == [0, -1, 1, -1, -1]
 
 
+def test_nodes_that_the_label_table_lacks_are_unlabelled_where_that_is_allowed(tmp_path: Path) -> None:
+    edges = "source,target\nbob,eve\nbob,ann\ndan,ann\n"
+    graph = read(tmp_path, edges=edges, labels="bob,x\nann,y\n", allow_unlabelled=True)
+    assert graph.nodes.labels == ("bob", "ann", "dan", "eve")
+    assert graph.labels.tolist() == [0, 1, -1, -1]
+    assert graph.notes == ("2 of 4 nodes have no label",)
+    with pytest.raises(
+        ValueError, match=r"a node of .*labels.csv, got 'eve'(.|\n)*--allow-unlabelled|--allow-unlabelled"
+    ):
+        read(tmp_path, edges=edges, labels="bob,x\nann,y\n")
+
+
+def test_a_header_that_nobody_recognises_is_told_of_among_unlabelled_nodes(tmp_path: Path) -> None:
+    graph = read(tmp_path, edges="who,whom\nann,bob\n", labels="ann,x\nbob,y\n", allow_unlabelled=True)
+    assert any("the first row (who, whom) is read as an edge" in note for note in graph.notes)
+
+
 def test_a_doubtful_first_row_is_noted(tmp_path: Path) -> None:
     graph = read(tmp_path, edges="who,whom\nann,bob\nbob,cat\n")
     assert "the first row (who, whom) is read as an edge" in graph.notes[0]

@@ -103,7 +103,8 @@ def _build(
             f"expected vectors for words such as {sorted(forms)[0]!r}, but {known.source} has none of the "
             f"{len(forms):,} words of the data; give vectors of the same language"
         )
-    notes.append(f"{missing:,} of {len(forms):,} words have no vector and are read as unknown")
+    if missing:
+        notes.append(f"{missing:,} of {len(forms):,} words have no vector and are read as unknown")
     sums = {file.bare_name: file.sha256 for file in files.values()}
     sums |= {} if types is None else {types.bare_name: types.sha256}
     return MentionData(

@@ -173,7 +173,9 @@ def _mention(line: str, types: TypeInventory | None, labelled: bool) -> Mention:
     try:
         row = json.loads(line)
     except json.JSONDecodeError as error:
-        raise ValueError(f"expected a JSON object a line, but {error}; correct it") from None
+        raise ValueError(
+            f"expected a JSON object a line, got {line.strip()!r:.40} ({error.msg}, column {error.colno}); correct it"
+        ) from None
     if not isinstance(row, dict):
         raise ValueError(f"expected a JSON object a line, got {line.strip()!r:.40}; correct it")
     for key in (LEFT, SPAN, RIGHT, *([TYPES] if labelled else [])):

@@ -39,9 +39,10 @@ def read_network(
 ) -> GraphData:
     r"""Read a network from files: CSV, TSV (.tsv, .txt), Parquet or npz, text also packed with gzip or xz.
 
-    The nodes are those of the feature table in its order; without one, those of the label table; without either, those
-    of the edges in alphabetical order. A node that no edge has is kept and counted. Nothing is dropped but repeated
-    edges and self loops, which are counted in the graph's notes.
+    The nodes are those of the feature table in its order; without one, those of the label table, after which come, with
+    ``allow_unlabelled``, those that only the edges name; without either, those of the edges in alphabetical order. A
+    node that no edge has is kept and counted. Nothing is dropped but repeated edges and self loops, which are counted
+    in the graph's notes.
 
     Args:
         edges: two columns of node names, or an npz with ``edges`` (n, 2).
@@ -80,14 +81,16 @@ def read_network(
             names = list(found)
         else:
             _match(files["labels"].source, found, names, files["features"].source, allow_unlabelled)
+    known_from = files["features" if features is not None else "labels"].source if names is not None else ""
+    may_add = None if labels is None or features is not None else allow_unlabelled
+    pairs, nodes = _read_edges(files["edges"], columns, header, names, known_from, may_add, notes)
+    if labels is not None:
         classes = sorted({label for label, _ in found.values() if label}, key=_natural)
         number = {label: at for at, label in enumerate(classes)}
-        given = (number.get(found[name][0], UNLABELLED) if name in found else UNLABELLED for name in names)
+        given = (number.get(found[name][0], UNLABELLED) if name in found else UNLABELLED for name in nodes)
         parts |= {"labels": torch.tensor(list(given)), "classes": tuple(classes)}
         unlabelled = int((parts["labels"] == UNLABELLED).sum())
-        notes += [f"{unlabelled:,} of {len(names):,} nodes have no label"] * bool(unlabelled)
-    known_from = files["features" if features is not None else "labels"].source if names is not None else ""
-    pairs, nodes = _read_edges(files["edges"], columns, header, names, known_from, notes)
+        notes += [f"{unlabelled:,} of {len(nodes):,} nodes have no label"] * bool(unlabelled)
     graph = GraphData.build(
         Vocabulary(tuple(nodes), kind="node"),
         torch.from_numpy(pairs),
@@ -113,9 +116,17 @@ def _read_edges(
     header: bool | None,
     names: list[str] | None,
     known_from: str,
+    may_add: bool | None,
     notes: list[str],
 ) -> tuple[NDArray[np.int64], list[str]]:
-    """Pairs of node numbers, and the nodes' names."""
+    """Pairs of node numbers, and the nodes' names.
+
+    Args:
+        names: the nodes that are known.
+        known_from: the file that they are from.
+        may_add: whether edges may have others; None where leave for it could not be given.
+        notes: what is odd is added to them.
+    """
     if ending_of(file) == ".npz":
         array = read_arrays(file, edges=True)["edges"]
         if array.ndim != 2 or array.shape[1] != 2 or not len(array):
@@ -132,27 +143,32 @@ def _read_edges(
         first, second = ([row[place] for row in grid.rows] for place in places)
         header_names, where = grid.header, grid.where
     problems = Problems(file.source, "edges")
-    known = set(names) if names is not None else None
+    known = set(names) if names is not None and not may_add else None
     for row, ends in enumerate(zip(first, second, strict=True)):
         for name in ends:
             if not name:
                 problems.add(where(row), "expected two names, got an empty one")
             elif known is not None and name not in known:
                 problems.add(where(row), f"expected a node of {known_from}, got {name!r}")
-    hint = " (if the first row holds column names, say header=True)" if not header_names and header is None else ""
+    hint = (
+        " (if the first row holds column names, say header=True (--header))"
+        if not header_names and header is None
+        else ""
+    )
+    leave = ", or allow it with allow_unlabelled=True (--allow-unlabelled)" if may_add is False else ""
     problems.tell(
         "correct it, nothing was loaded"
         if known is None
-        else f"add a row for it there, or correct the name{hint}; nothing was loaded"
+        else f"add a row for it there, or correct the name{hint}{leave}; nothing was loaded"
     )
-    if not header_names and names is None and len(first) > 1:
+    if not header_names and known is None and len(first) > 1:
         later = set(first[1:]).union(second[1:])
         if first[0] not in later and second[0] not in later:
             notes.append(
                 f"the first row ({first[0]}, {second[0]}) is read as an edge, though neither name occurs again; if it "
-                "is a header, say header=True"
+                "is a header, say header=True (--header)"
             )
-    nodes = names if names is not None else sorted(set(first).union(second), key=_natural)
+    nodes = (names or []) + sorted(set(first).union(second) - set(names or []), key=_natural)
     number = {name: at for at, name in enumerate(nodes)}
     return np.array([[number[a], number[b]] for a, b in zip(first, second, strict=True)], dtype=np.int64), nodes
 
@@ -173,8 +189,8 @@ def _edge_columns(grid: Grid, columns: Sequence[str | int] | None) -> tuple[int,
     if grid.width != 2:
         listed = ", ".join(grid.header) or ", ".join(grid.rows[0])
         raise ValueError(
-            f"{grid.where(0)}: expected 2 columns, got {grid.width}: {listed[:80]}; choose two with columns=, by name "
-            "or position, or remove the others"
+            f"{grid.where(0)}: expected 2 columns, got {grid.width}: {listed[:80]}; choose two with columns= "
+            "(--columns), by name or position, or remove the others"
         )
     return 0, 1
 

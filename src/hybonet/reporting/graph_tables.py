@@ -59,17 +59,17 @@ def legend(record: Mapping[str, Any]) -> str:
 
 def links_table(links: Sequence[Any], title: str) -> Table:
     """Links with their probabilities."""
-    table = Table("", "node", "other", "probability", "in the graph", title=title, title_justify="left")
+    table = narrow_table(["", "node", "other"], ["probability"], ["in the graph"], title=title)
     for rank, link in enumerate(links, 1):
-        table.add_row(str(rank), link.node, link.other, f"{link.probability:.3f}", "yes" if link.known else "")
+        add_row(table, str(rank), link.node, link.other, f"{link.probability:.3f}", "yes" if link.known else "")
     return table
 
 
 def classes_table(answers: Sequence[Any]) -> Table:
     """Nodes with their most probable classes."""
-    table = Table("node", "class", "probability", "second", "in the data")
+    table = narrow_table(["node", "class"], ["probability"], ["second", "in the data"])
     for answer in answers:
         others = sorted(((share, name) for name, share in answer.probabilities.items()), reverse=True)
         second = f"{others[1][1]} ({others[1][0]:.3f})" if len(others) > 1 else ""
-        table.add_row(answer.node, answer.predicted, f"{answer.probability:.3f}", second, answer.truth or "")
+        add_row(table, answer.node, answer.predicted, f"{answer.probability:.3f}", second, answer.truth or "")
     return table

@@ -27,6 +27,8 @@ def narrow_table(names: Sequence[str], numbers: Sequence[str] = (), texts: Seque
     """
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **options)  # type: ignore[arg-type]
     table.title_justify = "left"
+    if "title" in options:  # else a title is broken to the width of the columns
+        table.min_width = max(map(len, options["title"].splitlines()))
     for header in names:
         table.add_column(header)
     for header in numbers:

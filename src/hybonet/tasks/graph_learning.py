@@ -210,7 +210,7 @@ class GraphLearningTask:
             assert self.node_split is not None
             sizes = self.node_split.sizes
             about = {
-                "measure": "F1 of the second class" if is_binary(graph) else "micro F1",
+                "measure": f"F1 of class {graph.classes[1]}" if is_binary(graph) else "micro F1",
                 "test_nodes_repeated_in_train": round(self.node_split.repeated_in_train(), 4),
             }
         return {

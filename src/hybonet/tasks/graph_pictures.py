@@ -38,7 +38,7 @@ def draw_run(run: Path, folder: Path, *, dpi: int = 120) -> list[Path]:
 def _draw_disk(model: NetworkModel, manifold: Lorentz, path: Path, name: str, dpi: int) -> None:
     points, graph = model.points.double().cpu(), model.graph
     group = torch.full((len(points),), -1) if graph.labels is None else graph.labels
-    what = "by link" if model.task.settings.task == "lp" else "by class"
+    what = "to find links" if model.task.settings.task == "lp" else "to tell classes"
     draw_groups(
         disk_view(points, manifold.centroid(points), manifold),
         group,

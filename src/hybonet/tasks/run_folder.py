@@ -143,7 +143,8 @@ def read_config(folder: Path, *tasks: str) -> dict[str, Any]:
     made_by = config.get("task")
     if made_by not in tasks:
         found = f"it was made by {command_for(made_by)}" if made_by else f"{CONFIG} names no task"
-        wanted = " or ".join(map(command_for, tasks))
+        *others, last = map(command_for, tasks)
+        wanted = f"{', '.join(others)} or {last}" if others else last
         raise ValueError(f"expected a run of {wanted} in {str(folder)!r}, but {found}; give another folder")
     return config
 

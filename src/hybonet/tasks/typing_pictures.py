@@ -44,6 +44,7 @@ def _draw_types(model: MentionTyper, frequency: Tensor, folder: Path, name: str)
     seen = frequency > 0
     radius = manifold.dist0(points)
     order = frequency.argsort(descending=True, stable=True)[: min(_DRAWN, int(seen.sum()))]
+    shown = f"{len(order):,} types" if len(order) == len(types) else f"the {len(order):,} most frequent types"
     correlation = float(torch.corrcoef(torch.stack((_ranks(frequency[seen]), _ranks(radius[seen]))))[0, 1])
     means = [float(radius[seen & (levels == number)].mean()) for number in range(len(types.levels))]
     told = ", ".join(f"{level} {mean:.2f}" for level, mean in zip(types.levels, means, strict=True))
@@ -53,7 +54,7 @@ def _draw_types(model: MentionTyper, frequency: Tensor, folder: Path, name: str)
         types.levels,
         [types[number] for number in order.tolist()],
         folder / DISK,
-        title=f"{name}: the {len(order):,} most frequent types of {points.shape[1] - 1} hyperbolic dimensions",
+        title=f"{name}: {shown} in {points.shape[1] - 1} hyperbolic dimensions",
         note="Distance from the centre is the model's own; directions are two principal components of many.",
     )
     parts = [radius[seen & (levels == number)] for number in range(len(types.levels))]
