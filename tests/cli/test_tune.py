@@ -179,7 +179,7 @@ def test_data_that_has_changed_is_noticed(folder: Path) -> None:
 
 
 def test_ctrl_c_in_a_trial_says_how_to_go_on_and_nothing_is_lost(folder: Path) -> None:
-    more = "--set epochs=60 --set patience=none --trials 3"
+    more = "--set epochs=30 --set patience=none --trials 3"
     process = subprocess.Popen(
         [sys.executable, "-m", "hybonet", *f"{TUNE} {more}".split()],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
