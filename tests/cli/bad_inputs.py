@@ -315,7 +315,11 @@ RUNS = [
     BadInput(
         "a run of another kind",
         "evaluate other",
-        ("expected a run of hybonet train", "or hybonet train kg or", "in 'other', but config.json names no task"),
+        (
+            "expected a run of hybonet train",
+            "hybonet train kg, hybonet probe",
+            "in 'other', but config.json names no task",
+        ),
         write("other/config.json", '{"dim": 3, "epochs": 300}'),
     ),
     BadInput(
