@@ -35,6 +35,7 @@ def test_a_task_without_the_command_is_named(folder: Path) -> None:
     outcome = run("predict tree", folder)
     assert outcome.code == 2
     assert "hybonet train hierarchy" in outcome.message
+    assert "what works on it: hybonet plot" in outcome.message
 
 
 def test_options_may_come_before_the_run(folder: Path) -> None:

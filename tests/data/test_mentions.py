@@ -78,7 +78,7 @@ def test_a_missing_key_names_the_one_that_was_meant():
     with pytest.raises(ValueError, match=r"line 1: expected a key 'y_str'.*rename 'y_strs'"):
         read_mentions(source(json.dumps(row)))
     assert read_mentions(source(json.dumps(row)), labelled=False)[0].types == ()
-    with pytest.raises(ValueError, match="line 1: expected a JSON object a line, but"):
+    with pytest.raises(ValueError, match="line 1: expected a JSON object a line, got"):
         read_mentions(source("{oops"))
 
 

@@ -94,10 +94,9 @@ def test_nodes_that_the_label_table_lacks_are_unlabelled_where_that_is_allowed(t
     assert graph.nodes.labels == ("bob", "ann", "dan", "eve")
     assert graph.labels.tolist() == [0, 1, -1, -1]
     assert graph.notes == ("2 of 4 nodes have no label",)
-    with pytest.raises(
-        ValueError, match=r"a node of .*labels.csv, got 'eve'(.|\n)*--allow-unlabelled|--allow-unlabelled"
-    ):
+    with pytest.raises(ValueError, match="got 'eve'") as refusal:
         read(tmp_path, edges=edges, labels="bob,x\nann,y\n")
+    assert "--allow-unlabelled" in str(refusal.value)
 
 
 def test_a_header_that_nobody_recognises_is_told_of_among_unlabelled_nodes(tmp_path: Path) -> None:

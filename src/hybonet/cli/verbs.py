@@ -18,6 +18,8 @@ from hybonet.cli.app import app, clean_errors
 _Function = TypeVar("_Function", bound=Callable[..., None])
 #: The word before the task's own options is read by the task, --help included.
 _UNREAD = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+#: All of them, so that one can name the others.
+_VERBS: list[Verb] = []
 
 
 class Verb:
@@ -26,6 +28,7 @@ class Verb:
     def __init__(self, name: str, about: str) -> None:
         self.name, self.about = name, about
         self.by_task: dict[str, Any] = {}
+        _VERBS.append(self)
         app.command(name, help=about, context_settings=_UNREAD, options_metavar="RUN [OPTIONS]")(self._call)
 
     def of(self, task: str, *, epilog: str) -> Callable[[_Function], _Function]:
@@ -51,9 +54,16 @@ class Verb:
         command.main(arguments, prog_name=f"hybonet {self.name}")
 
     def _for(self, run: Path) -> Any:
-        from hybonet.tasks.run_folder import read_config
+        from hybonet.tasks.run_folder import command_for, read_config
 
-        return self.by_task[read_config(run, *self.by_task)["task"]]
+        task = read_config(run, *sorted({task for verb in _VERBS for task in verb.by_task}))["task"]
+        if task not in self.by_task:
+            others = ", ".join(f"hybonet {verb.name}" for verb in _VERBS if task in verb.by_task)
+            raise ValueError(
+                f"expected a run of {', '.join(sorted(self.by_task))} for hybonet {self.name}, but {str(run)!r} was "
+                f"made by {command_for(task)}; what works on it: {others}"
+            )
+        return self.by_task[task]
 
     def _explain(self, arguments: list[str], task: str | None) -> None:
         """Without a run: the options of a task, or what there is."""

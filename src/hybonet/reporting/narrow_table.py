@@ -24,6 +24,10 @@ def narrow_table(names: Sequence[str], numbers: Sequence[str] = (), texts: Seque
         relation         MRR
         ────────────────────
         /film/film/r…  0.123
+        >>> Console(width=40).print(narrow_table(["split"], ["MRR"], title="a title wider than the columns"))
+        a title wider than the columns
+        split                      MRR
+        ──────────────────────────────
     """
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **options)  # type: ignore[arg-type]
     table.title_justify = "left"
