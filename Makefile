@@ -5,7 +5,8 @@
 
 PYTHON ?= python3
 VENV   ?= .venv
-PIP     = --disable-pip-version-check -q -c constraints.txt
+# Modules are compiled when they are imported: most never are.
+PIP     = --disable-pip-version-check -q --no-compile -c constraints.txt
 BIN     = $(VENV)/bin
 
 .PHONY: demo test check bench clean help
