@@ -5,8 +5,7 @@
 
 PYTHON ?= python3
 VENV   ?= .venv
-# Modules are compiled when they are imported: most never are.
-PIP     = --disable-pip-version-check -q --no-compile -c constraints.txt
+PIP     = --disable-pip-version-check -q -c constraints.txt
 BIN     = $(VENV)/bin
 
 .PHONY: demo test check bench clean help
