@@ -49,9 +49,8 @@ def figure(found: list[dict[str, Any]]) -> str:
     if not found:
         return "–"
     measure = "roc_auc" if "roc_auc" in found[0]["test"] else "f1"
-    spread = Spread.of([record["test"][measure] for record in found])
-    deviation = "" if spread.deviation is None else f" ± {100 * spread.deviation:.1f}"
-    return f"{100 * spread.mean:.1f}{deviation} ({len(found)})"
+    spread = Spread.of([100 * record["test"][measure] for record in found])
+    return f"{spread.text(1)} ({len(found)})"
 
 
 def table(protocol: str) -> str:

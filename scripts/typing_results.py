@@ -41,7 +41,7 @@ on dev, so dev figures are a little high for all. Minutes were taken on one shar
 
 def percent(records: list[dict[str, Any]], split: str, level: str) -> str:
     """Mean and spread of F1 over records."""
-    return str(Spread.of([100 * record[split][level]["f1"] for record in records]))
+    return Spread.of([100 * record[split][level]["f1"] for record in records]).text(1)
 
 
 def page() -> str:

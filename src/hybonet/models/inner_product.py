@@ -141,8 +141,7 @@ class InnerProductModel(TripleModel):
         wanted, among = truth[:, 0], truth[:, 0]
         if soft is not None:
             again = soft.entities == tails[:, None]
-            target = soft.target.masked_fill(again, 0.0)
-            wanted = (1 - target.sum(1)) * wanted + (target * truth[:, 1:]).sum(1)
+            wanted = (1 - soft.target.sum(1)) * wanted + (soft.target * truth[:, 1:]).sum(1)
             among = torch.cat((truth[:, :1], truth[:, 1:].masked_fill(again, -torch.inf)), dim=1).logsumexp(1)
         loss = inner_softmax_loss(
             question, candidates, among, weight=choice.weight, share=share, left_out=left_out, extra=extra

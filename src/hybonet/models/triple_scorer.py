@@ -160,11 +160,8 @@ class TripleScorer(LorentzModule, InnerProductModel):
         scores = own_scores(query, table, tails, bias=bias, max_norm=norm, manifold=self.manifold) + offset[:, None]
         return self.adjust(scores, heads, relations, tails)
 
-    def transformed(self, heads: Tensor, relations: Tensor) -> Tensor:
-        """The points :math:`f_r(e_h)`, ``(B, dim)``: where tails are expected."""
-        return self._map(self.entities(heads), relations)
-
     def _map(self, x: Tensor, relations: Tensor) -> Tensor:
+        """The points :math:`f_r(x)`, ``(B, dim)``: where tails are expected."""
         relations = self.one_of_both[relations]
         if self.transform == "tangent":
             v = nn.functional.dropout(self.manifold.logmap0(x), self.dropout, self.training)
