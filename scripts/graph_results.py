@@ -40,6 +40,8 @@ published features of Disease for classes are not to be had; `pubmed-lp` knows n
 
 def records(cell: str, system: str, protocol: str) -> list[dict[str, Any]]:
     """The records of one system in one cell."""
+    if cell in graph_cells.SAME_UNDER_BOTH:
+        protocol = "standard"
     paths = sorted((RECORDS / "graph").glob(f"{cell}-{system}-{protocol}-seed*.json"))
     return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
 

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import graph_cells
 import probe_cells
+import searched
 import translation_cells
 
 ROOT = Path(__file__).parent.parent
@@ -140,7 +141,7 @@ for _name, _changes in ABLATIONS.items():
     EXPERIMENTS[f"ablation-{_name}"] = Experiment("wordnet", changes=_changes, about="a minute or two")
 for _cell, (_data, _recipe) in graph_cells.CELLS.items():
     for _name, _changes, _seeds in graph_cells.systems(_cell):
-        for _protocol in ("standard", "released"):
+        for _protocol in ("standard",) if _cell in graph_cells.SAME_UNDER_BOTH else ("standard", "released"):
             EXPERIMENTS[f"{_cell}-{_name}-{_protocol}"] = Experiment(
                 _data, _recipe, _seeds, (*_changes, f"protocol={_protocol}"), "seconds to a minute each", task="graph"
             )
@@ -149,9 +150,9 @@ for _name, _data, _recipe, _seeds, _changes, _options, _about in translation_cel
 for _name, _data, _recipe, _seeds, _changes, _encoder, _about in probe_cells.probings():
     EXPERIMENTS[_name] = Experiment(_data, _recipe, _seeds, _changes, _about, task="probe", encoder=_encoder)
 for _model in ("hybonet", "hybonet-tangent", "MultiTask", "LabelGCN", "HY"):
-    EXPERIMENTS[f"typing-{_model.lower()}"] = Experiment(
-        "ufet", "typing", 5, (f"model={_model}",), "a minute or two each on one core", task="typing"
-    )
+    _name = f"typing-{_model.lower()}"
+    _changes = (f"model={_model}", "epochs=20", *searched.chosen(_name))
+    EXPERIMENTS[_name] = Experiment("ufet", "typing", 5, _changes, "a minute or two each on one core", task="typing")
 EXPERIMENTS["typing-paper-settings"] = Experiment("ufet", "paper-typing", about="a quarter of an hour", task="typing")
 EXPERIMENTS["typing-little-town"] = Experiment(
     "little-town", "typing-tutorial", 3, about="the mentions inside the package; a minute", task="typing"

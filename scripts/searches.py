@@ -1,0 +1,124 @@
+"""Search the settings of the systems that HyboNet is compared with, each with the same number of trials.
+
+    python scripts/searches.py --list
+    python scripts/searches.py 'cora-nc-*' 'typing-*'
+
+A search is one `hybonet tune`, on validation figures alone. What it found is stored in docs/results/records/searches,
+and scripts/reproduce.py trains with it. What is stored is not searched again; what was interrupted goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import fnmatch
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import graph_cells
+
+ROOT = Path(__file__).parent.parent
+STORED = ROOT / "docs/results/records/searches"
+
+
+@dataclass(frozen=True)
+class Search:
+    """One system on one set of data."""
+
+    task: str
+    data: str
+    recipe: str
+    changes: tuple[str, ...]
+    ranges: tuple[str, ...]
+    trials: int
+
+
+#: What is searched for every system on graphs, HyboNet's own settings having been chosen by hand in as many tries.
+GRAPH_RANGES = (
+    "lr=0.002:0.05:log",
+    "weight_decay=0,0.0001,0.001,0.01",
+    "dropout=0:0.7",
+    "layers=1,2,3",
+    "loss=cross_entropy,margin",
+    "margin=0.1:30:log",
+    "input_radius=none,1,3",
+)
+#: What is searched for every system of entity typing, HyboNet included.
+TYPING_RANGES = (
+    "lr=0.001:0.02:log",
+    "positive_weight=1:8:log",
+    "word_dropout=0:0.4",
+    "merge_dropout=0:0.5",
+    "dropout=0:0.4",
+)
+TYPING_MODELS = ("hybonet", "hybonet-tangent", "MultiTask", "LabelGCN", "HY")
+GRAPH_TRIALS, TYPING_TRIALS = 12, 8
+
+SEARCHES: dict[str, Search] = {}
+for _cell, (_data, _recipe) in graph_cells.CELLS.items():
+    if _cell != graph_cells.searched_as(_cell):
+        continue
+    for _name, _changes, _ in graph_cells.systems(_cell, searched_too=False):
+        if _name != "hybonet":
+            _fixed = (*_changes, "protocol=released", "scale=10", "max_grad_norm=none", "epochs=600", "patience=20")
+            SEARCHES[f"{_cell}-{_name}"] = Search("graph", _data, _recipe, _fixed, GRAPH_RANGES, GRAPH_TRIALS)
+for _model in TYPING_MODELS:
+    _fixed = (f"model={_model}", "epochs=20")
+    SEARCHES[f"typing-{_model.lower()}"] = Search("typing", "ufet", "typing", _fixed, TYPING_RANGES, TYPING_TRIALS)
+
+
+def run(name: str, runs: Path, threads: int) -> None:
+    """One search, or the rest of one, and its record."""
+    target = STORED / f"{name}.json"
+    if target.exists():
+        print(f"{target.name}: there already")
+        return
+    search, out = SEARCHES[name], runs / f"search-{name}"
+    command = [sys.executable, "-m", "hybonet.cli", "tune", search.task, "--out", str(out), "--threads", str(threads)]
+    if (out / "search.json").exists():
+        command.append("--resume")
+    else:
+        command += ["--data", search.data, "--recipe", search.recipe, "--trials", str(search.trials)]
+        for change in search.changes:
+            command += ["--set", change]
+        for each in search.ranges:
+            command += ["--range", each]
+    subprocess.run(command, check=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps(record(out), indent=1) + "\n", encoding="utf-8")
+    print(f"stored {target.relative_to(ROOT)}")
+
+
+def record(out: Path) -> dict[str, Any]:
+    """What a search was, and all of its trials."""
+    described: dict[str, Any] = json.loads((out / "search.json").read_text(encoding="utf-8"))
+    with (out / "trials.csv").open(encoding="utf-8", newline="") as lines:
+        trials = list(csv.DictReader(lines))
+    best: dict[str, Any] = json.loads((out / "best.json").read_text(encoding="utf-8"))
+    return described | {"results": trials, "best": {name: best[name] for name in described["ranges"]}}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="searches, * for any; all by default")
+    parser.add_argument("--runs", type=Path, default=ROOT / "runs/searches", help="where the trials lie")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--list", action="store_true", help="name the searches and leave")
+    arguments = parser.parse_args()
+    chosen = [name for name in SEARCHES if any(fnmatch.fnmatch(name, each) for each in arguments.names or ["*"])]
+    if not chosen:
+        parser.error(f"no search is called {' or '.join(arguments.names)}; known: {', '.join(SEARCHES)}")
+    for name in chosen:
+        if arguments.list:
+            stored = "stored" if (STORED / f"{name}.json").exists() else "not run yet"
+            print(f"{name}: {SEARCHES[name].trials} trials, {stored}")
+        else:
+            run(name, arguments.runs, arguments.threads)
+
+
+if __name__ == "__main__":
+    main()
