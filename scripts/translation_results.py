@@ -1,0 +1,115 @@
+"""Write docs/results/translation.md and its pictures from the stored records; nothing in its tables is typed by hand.
+
+python scripts/translation_results.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import translation_cells
+from hybonet.reporting.charts import GROUP_COLOURS, INK, new_figure, plain_axes
+from hybonet.reporting.run_report import Spread, markdown_table
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs/results/translation.md"
+IMAGES = ROOT / "docs/images"
+RECORDS = ROOT / "docs/results/records/translation"
+
+LABELS = {
+    "hybonet": "**HyboNet**",
+    "euclidean": "Transformer",
+    "hatt": "HAtt",
+    "convolution": "ConvSeq2Seq",
+    "poincare": "HyperNN++ (Poincaré)",
+}
+INTRODUCTION = """
+# Translation: results
+
+Made by `python scripts/translation_results.py` from run records; do not edit. Each record ([records](records/translation)) holds settings,
+seed, commit, versions, data checksums, protocol and time; all come from `python scripts/reproduce.py 'multi30k-*' 'iwslt14-*' --threads 1`.
+
+Within a table all systems have the same pairs, subwords, sizes, batches, loss and kind of schedule, and about the same time: **each trains
+as many epochs as fit into the minutes named in the heading, on one processor core**, its learning rate falling to 0 by then. The
+learning rate was chosen for each by 200 steps on Multi30k and the perplexity on validation pairs ([rates](../../scripts/translation_cells.py)). The epoch with the lowest
+perplexity on validation pairs is the one tested, once, with beam 4. BLEU and chrF are sacreBLEU's, of plain text; tokenised BLEU is of lowercased
+Moses tokens, which is the paper's convention. Minutes are those of a core that shared its memory with another training.
+"""
+
+
+def records(cell: str, system: str) -> list[dict[str, Any]]:
+    """Of all seeds of one system."""
+    paths = sorted(RECORDS.glob(f"{cell}-{system}-seed*.json"))
+    return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+
+
+def spread(found: list[dict[str, Any]], part: str, key: str, decimals: int = 1) -> str:
+    """Mean and deviation of one figure."""
+    return Spread.of([record[part][key] for record in found]).text(decimals)
+
+
+def table(cell: str) -> str:
+    """All systems of one cell."""
+    rows = []
+    for system, label in LABELS.items():
+        found = records(cell, system)
+        if not found:
+            rows.append([label, "not trained yet", *"–––––––"])
+            continue
+        first = found[0]
+        rows.append(
+            [
+                label,
+                str(len(found)),
+                f"{first['parameters'] / 1e6:.2f}M",
+                str(first["epochs"]),
+                Spread.of([record["seconds"] / 60 for record in found]).text(1).partition(" ")[0],
+                spread(found, "valid", "perplexity", 2),
+                spread(found, "test", "bleu"),
+                spread(found, "test", "tokenized_bleu"),
+                spread(found, "test", "chrf"),
+            ]
+        )
+    head = ["system", "seeds", "parameters", "epochs", "minutes", "perplexity, valid", "BLEU", "tokenised BLEU", "chrF"]
+    return markdown_table(head, rows)
+
+
+def draw_perplexity(cell: str, path: Path) -> bool:
+    """Perplexity on validation pairs by updates and by minutes, a line a system; False if nothing is there."""
+    found = {label: records(cell, system) for system, label in LABELS.items()}
+    if not any(found.values()):
+        return False
+    figure = new_figure((9.6, 4.2), 120, f"{cell}: perplexity on validation pairs, first seed")
+    left, right = figure.subplots(1, 2, sharey=True)
+    plain_axes(left, "epoch", "perplexity")
+    plain_axes(right, "minutes", "")
+    for colour, (label, runs) in zip(GROUP_COLOURS, found.items(), strict=False):
+        if runs:
+            rows = runs[0]["validations"]
+            values = [row["perplexity"] for row in rows]
+            name = label.strip("*")
+            left.plot([row["epoch"] for row in rows], values, color=colour, label=name, marker="o", markersize=3)
+            right.plot([row["seconds"] / 60 for row in rows], values, color=colour, marker="o", markersize=3)
+    for axes in (left, right):
+        axes.set_yscale("log")
+    left.legend(frameon=False, labelcolor=INK)
+    figure.savefig(path)
+    return True
+
+
+def page() -> str:
+    """The whole page as Markdown; pictures are drawn beside."""
+    parts = [INTRODUCTION.strip()]
+    for cell, about in translation_cells.CELLS.items():
+        parts += [f"## {about.heading}", table(cell)]
+        image = IMAGES / f"perplexity-{cell}.png"
+        if draw_perplexity(cell, image):
+            parts.append(f"![Perplexity on validation pairs by epoch and by minutes](../images/{image.name})")
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(PAGE.relative_to(ROOT))
