@@ -151,7 +151,7 @@ for _name, _data, _recipe, _seeds, _changes, _encoder, _about in probe_cells.pro
     EXPERIMENTS[_name] = Experiment(_data, _recipe, _seeds, _changes, _about, task="probe", encoder=_encoder)
 for _model in ("hybonet", "hybonet-tangent", "MultiTask", "LabelGCN", "HY"):
     _name = f"typing-{_model.lower()}"
-    _changes = (f"model={_model}", "epochs=20", *searched.chosen(_name))
+    _changes = (f"model={_model}", "epochs=12", *searched.chosen(_name))
     EXPERIMENTS[_name] = Experiment("ufet", "typing", 5, _changes, "a minute or two each on one core", task="typing")
 EXPERIMENTS["typing-paper-settings"] = Experiment("ufet", "paper-typing", about="a quarter of an hour", task="typing")
 EXPERIMENTS["typing-little-town"] = Experiment(

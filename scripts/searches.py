@@ -56,7 +56,7 @@ TYPING_RANGES = (
     "dropout=0:0.4",
 )
 TYPING_MODELS = ("hybonet", "hybonet-tangent", "MultiTask", "LabelGCN", "HY")
-GRAPH_TRIALS, TYPING_TRIALS = 8, 8
+GRAPH_TRIALS, TYPING_TRIALS = 8, 6
 
 SEARCHES: dict[str, Search] = {}
 for _cell, (_data, _recipe) in graph_cells.CELLS.items():
@@ -67,7 +67,7 @@ for _cell, (_data, _recipe) in graph_cells.CELLS.items():
             _fixed = (*_changes, "protocol=released", "scale=10", "max_grad_norm=none", "epochs=600", "patience=20")
             SEARCHES[f"{_cell}-{_name}"] = Search("graph", _data, _recipe, _fixed, GRAPH_RANGES, GRAPH_TRIALS)
 for _model in TYPING_MODELS:
-    _fixed = (f"model={_model}", "epochs=20", "dim=64", "batch_size=200", "attention_dropout=0.2")
+    _fixed = (f"model={_model}", "epochs=12", "dim=64", "batch_size=200", "attention_dropout=0.2")
     SEARCHES[f"typing-{_model.lower()}"] = Search("typing", "ufet", "typing", _fixed, TYPING_RANGES, TYPING_TRIALS)
 
 

@@ -223,7 +223,8 @@ def show_recipe(
             add_row(table, key, "none" if value is None else str(value), meaning)
         console = Console(highlight=False)
         console.print(table)
-        console.print(f"\n{command_for(shown.task)} --recipe {name} --set key=value changes any of these.")
+        given = " ENCODER" if shown.task == "probe" else ""
+        console.print(f"\n{command_for(shown.task)}{given} --recipe {name} --set key=value changes any of these.")
         if shown.ranges:
             searched = ", ".join(f"{key} {each}" for key, each in shown.ranges.items())
             console.print(f"hybonet tune {shown.task} --recipe {name} searches {searched}.")

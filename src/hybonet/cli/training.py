@@ -8,14 +8,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from hybonet.cli.app import app
 
 if TYPE_CHECKING:
     from hybonet.training import FitResult, LoopSettings
 
+class _TasksInOrder(TyperGroup):
+    """Lists the tasks as the documentation does, whichever module was imported first."""
+
+    order = ("kg", "graph", "translation", "typing", "hierarchy")
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted(super().list_commands(ctx), key=self.order.index)
+
+
 train_app = typer.Typer(
-    help="Train a model; `hybonet train TASK --help` says how, for each TASK below.", no_args_is_help=True
+    cls=_TasksInOrder,
+    help="Train a model; `hybonet train TASK --help` says how, for each TASK below.",
+    no_args_is_help=True,
 )
 app.add_typer(train_app, name="train")
 

@@ -42,9 +42,10 @@ def draw_attention(
             axes.axis("off")
             continue
         name, values = maps[number]
-        axes.imshow(values.numpy(), cmap="viridis", vmin=0, vmax=1, aspect="auto")
+        shown = axes.imshow(values.numpy(), cmap="viridis", vmin=0, vmax=1, aspect="auto")
         axes.set_title(name, fontsize=9)
         axes.set_xticks(range(len(source)), source, rotation=90, fontsize=7)
         axes.set_yticks(range(len(target)), target if number % columns == 0 else [""] * len(target), fontsize=7)
     figure.tight_layout()
+    figure.colorbar(shown, ax=grid.ravel().tolist(), fraction=0.04, pad=0.02, label="attention weight")
     figure.savefig(path)

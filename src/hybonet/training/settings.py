@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeVar, get_args
 
@@ -44,6 +45,9 @@ class Settings(BaseModel):
             >>> ScheduleSettings.checked({"gamma": 2})
             Traceback (most recent call last):
             ValueError: setting gamma: expected less than or equal to 1, got 2 (exponential: the learning rate is ...
+            >>> ScheduleSettings.checked({"kind": "Cosine"})
+            Traceback (most recent call last):
+            ValueError: setting kind: expected ..., got 'Cosine'; did you mean 'cosine'? (how the learning rate ...
         """
         try:
             return cls(**values)
@@ -65,6 +69,9 @@ class Settings(BaseModel):
                 break
             model = inner
         meaning = f" ({field.description})" if field is not None and field.description else ""
+        if first["type"] == "literal_error" and isinstance(first["input"], str):
+            near = near_match(first["input"], re.findall(r"'([^']*)'", first["ctx"]["expected"]))
+            meaning = (f"; {near}" if near.startswith("did you mean") else "") + meaning
         expected = first["msg"].replace("Input should be ", "expected ").split(", unable to parse")[0]
         return f"setting {where}: {expected}, got {first['input']!r}{meaning}"
 
@@ -77,8 +84,9 @@ def near_match(word: str, known: Iterable[str], aliases: Mapping[str, str] | Non
         "did you mean 'flour'?"
     """
     known = list(known)
-    meant = {**(aliases or {}), **{name: name for name in known}}
+    meant = {**(aliases or {}), **{name.lower(): name for name in known}, **{name: name for name in known}}
     near = difflib.get_close_matches(word, meant, n=1, cutoff=0.5)
+    near = near or difflib.get_close_matches(word.lower(), meant, n=1, cutoff=0.5)
     return f"did you mean {meant[near[0]]!r}?" if near else f"known: {', '.join(known)}"
 
 
