@@ -1,0 +1,92 @@
+"""Write docs/results/probing.md from the stored records; nothing in its tables is typed by hand.
+
+python scripts/probe_results.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import probe_cells
+from hybonet.reporting.probe_tables import MEASURES
+from hybonet.reporting.run_report import Spread, markdown_table
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs/results/probing.md"
+RECORDS = ROOT / "docs/results/records/probe"
+
+LABELS = {"hybonet": "**HyboNet**", "hatt": "HAtt", "euclidean": "Transformer"}
+#: The paper's table: a parser's trees of IWSLT'14 text, translators trained on all of IWSLT'14.
+PAPER = {"hybonet": (0.59, 0.70, 0.64, 0.92), "hatt": (0.50, 0.64, 0.49, 0.88), "euclidean": (0.36, 0.30, 0.12, 0.88)}
+INTRODUCTION = """
+# Dependency-tree probing: results
+
+Made by `python scripts/probe_results.py` from run records; do not edit. Each record ([records](records/probe)) holds settings, seed, commit,
+versions, data checksums, protocol and time; all come from `python scripts/reproduce.py 'probe-*' --threads 1`, after the translators
+([their results](translation.md)).
+
+Encoders are those of English-German translators, 64 coordinates and 3 layers, trained on equal pairs for equal time; the trees are the gold ones
+of UD English-EWT. Every layer is probed; the layer and the epoch are chosen on dev, and the figures are on test. Mean ± standard deviation over
+seeds of the probe, each on the same translator. The paper's figures are of other text (a parser's trees of IWSLT'14 sentences) and of translators trained on five times
+the pairs or more: they stand beside for their order, not their size.
+"""
+
+
+def records(name: str) -> list[dict[str, Any]]:
+    """Of all seeds of one experiment."""
+    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RECORDS.glob(f"{name}-seed*.json"))]
+
+
+def row(label: str, name: str) -> list[str] | None:
+    """The four measures of one experiment, None if it has not been run."""
+    found = records(name)
+    if not found:
+        return None
+    layers = "/".join(str(record["best_layer"]) for record in found)
+    figures = (Spread.of([100 * record["test"][measure] for record in found]).text(1) for measure in MEASURES)
+    return [label, str(len(found)), layers, *figures]
+
+
+def table(cell: str, rows: list[tuple[str, str]], *, paper: bool = False) -> str:
+    """Rows of the experiments that were run, with the paper's below."""
+    found = [found for label, name in rows if (found := row(label, f"probe-{cell}-{name}")) is not None]
+    if found and paper:
+        found += [
+            [f"paper: {LABELS[system].strip('*')}", "–", "–", *(f"{100 * each:.0f}" for each in figures)]
+            for system, figures in PAPER.items()
+        ]
+    return markdown_table(["encoder", "seeds", "layer", *MEASURES.values()], found) if found else ""
+
+
+def page() -> str:
+    """The whole page as Markdown."""
+    parts = [INTRODUCTION.strip()]
+    for cell in probe_cells.CELLS:
+        main = table(cell, [(label, system) for system, label in LABELS.items()], paper=True)
+        if not main:
+            continue
+        controls = [
+            (f"{label}, {control.replace('-', ' ')}", f"{system}-{short}")
+            for system, label in LABELS.items()
+            for control, short in probe_cells.CONTROLS.items()
+        ]
+        others = [
+            (f"{label}, {probe} probe", f"{system}-by-{probe}")
+            for system, label in LABELS.items()
+            for probe in ("poincare", "euclidean")
+        ]
+        parts += [f"## Translators {cell}", "Lorentz probes, per cent:", main]
+        for about, rows in (
+            ("What the probe can do by itself (`random weights`: the encoder before its training):", controls),
+            ("Other probes on the same states:", others),
+        ):
+            if found := table(cell, rows):
+                parts += [about, found]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(PAGE.relative_to(ROOT))
