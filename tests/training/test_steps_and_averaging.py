@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from hybonet.training import Interrupted, LoopSettings, ScheduleSettings, Trainer
-from hybonet.training.averaging import averaged_weights
+from hybonet.training.averaging import Snapshots, averaged_weights
 from hybonet.training.checkpoint import read_tensors
 from tests.training.toy import StopAt, ToyTask
 
@@ -137,6 +137,15 @@ def test_the_average_is_the_mean_of_the_kept_epochs_and_on_the_sheet(of, tmp_pat
         torch.testing.assert_close(trainer.model.table.weight[:, 1:], space)
         assert trainer.model.table.manifold.check_point(trainer.model.table.weight)
     assert all(torch.equal(before[name], value) for name, value in trainer.model.state_dict().items())
+
+
+def test_epochs_after_the_one_that_a_killed_run_goes_on_from_are_forgotten(tmp_path):
+    model = torch.nn.Linear(2, 2)
+    snapshots = Snapshots(tmp_path, count=3, of="best", higher_is_better=True)
+    for epoch, value in ((1, 0.1), (2, 0.2), (3, 0.9)):
+        snapshots.add(model, epoch, value)
+    snapshots.add(model, 2, 0.3)  # killed after epoch 3, of which the checkpoint knew nothing
+    assert snapshots.epochs() == [1, 2]
 
 
 def test_a_better_average_becomes_the_model(tmp_path):
