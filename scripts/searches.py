@@ -47,7 +47,8 @@ GRAPH_RANGES = (
     "margin=0.1:30:log",
     "input_radius=none,1,3",
 )
-#: What is searched for every system of entity typing, HyboNet included.
+#: What is searched for every system of entity typing; for the others also how long word vectors are, which a scale
+#: inside HyboNet makes up for.
 TYPING_RANGES = (
     "lr=0.001:0.02:log",
     "positive_weight=1:8:log",
@@ -68,7 +69,10 @@ for _cell, (_data, _recipe) in graph_cells.CELLS.items():
             SEARCHES[f"{_cell}-{_name}"] = Search("graph", _data, _recipe, _fixed, GRAPH_RANGES, GRAPH_TRIALS)
 for _model in TYPING_MODELS:
     _fixed = (f"model={_model}", "epochs=12", "dim=64", "batch_size=200", "attention_dropout=0.2")
-    SEARCHES[f"typing-{_model.lower()}"] = Search("typing", "ufet", "typing", _fixed, TYPING_RANGES, TYPING_TRIALS)
+    _ranges = TYPING_RANGES if _model == "hybonet" else (*TYPING_RANGES, "word_radius=0.5:8:log")
+    if _model == "hybonet-tangent":
+        _fixed += ("word_radius=4",)  # its maps shrink what they are given: at 1 it hardly learns in the time
+    SEARCHES[f"typing-{_model.lower()}"] = Search("typing", "ufet", "typing", _fixed, _ranges, TYPING_TRIALS)
 
 
 def run(name: str, runs: Path, threads: int) -> None:
