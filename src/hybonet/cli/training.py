@@ -15,6 +15,7 @@ from hybonet.cli.app import app
 if TYPE_CHECKING:
     from hybonet.training import FitResult, LoopSettings
 
+
 class _TasksInOrder(TyperGroup):
     """Lists the tasks as the documentation does, whichever module was imported first."""
 
