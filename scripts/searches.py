@@ -57,7 +57,7 @@ TYPING_RANGES = (
     "dropout=0:0.4",
 )
 TYPING_MODELS = ("hybonet", "hybonet-tangent", "MultiTask", "LabelGCN", "HY")
-GRAPH_TRIALS, TYPING_TRIALS = 8, 6
+GRAPH_TRIALS, TYPING_TRIALS = 8, 4
 
 SEARCHES: dict[str, Search] = {}
 for _cell, (_data, _recipe) in graph_cells.CELLS.items():

@@ -33,7 +33,7 @@ seed, commit, versions, data checksums, protocol and time; all come from `python
 
 Within a table all systems have the same pairs, subwords, sizes, batches, loss and kind of schedule, and about the same time: **each trains
 as many epochs as fit into the minutes named in the heading, on one processor core**, its learning rate falling to 0 by then. The
-learning rate was chosen for each by 200 steps on Multi30k and the perplexity on validation pairs ([rates](../../scripts/translation_cells.py)). The epoch with the lowest
+learning rate, and for the Transformers the place of the norms, were chosen for each by the perplexity on validation pairs of Multi30k after one or two epochs, in two to five tries ([settings](../../scripts/translation_cells.py)). The epoch with the lowest
 perplexity on validation pairs is the one tested, once, with beam 4. BLEU and chrF are sacreBLEU's, of plain text; tokenised BLEU is of lowercased
 Moses tokens, which is the paper's convention. Minutes are those of a core that shared its memory with another training.
 """
