@@ -13,8 +13,6 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +20,7 @@ import graph_cells
 import probe_cells
 import searched
 import translation_cells
+from in_process import hybonet
 
 ROOT = Path(__file__).parent.parent
 RECORDS = ROOT / "docs/results/records"
@@ -168,7 +167,7 @@ def train(name: str, seed: int, runs: Path, threads: int) -> None:
         return
     out = runs / f"{name}-seed{seed}"
     verb = ["probe"] if experiment.encoder else ["train", experiment.task]
-    command = [sys.executable, "-m", "hybonet.cli", *verb, "--out", str(out), "--threads", str(threads)]
+    command = [*verb, "--out", str(out), "--threads", str(threads)]
     if (out / "config.json").exists():
         command.append("--resume")
     else:
@@ -178,7 +177,7 @@ def train(name: str, seed: int, runs: Path, threads: int) -> None:
             command += ["--set", change]
         for teacher in experiment.teachers:
             command += ["--teacher", str(runs / teacher)]
-    subprocess.run(command, check=True)
+    hybonet(command)
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(out / "record.json", target)
     if experiment.encoder:

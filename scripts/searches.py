@@ -13,13 +13,12 @@ import argparse
 import csv
 import fnmatch
 import json
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import graph_cells
+from in_process import hybonet
 
 ROOT = Path(__file__).parent.parent
 STORED = ROOT / "docs/results/records/searches"
@@ -82,7 +81,7 @@ def run(name: str, runs: Path, threads: int) -> None:
         print(f"{target.name}: there already")
         return
     search, out = SEARCHES[name], runs / f"search-{name}"
-    command = [sys.executable, "-m", "hybonet.cli", "tune", search.task, "--out", str(out), "--threads", str(threads)]
+    command = ["tune", search.task, "--out", str(out), "--threads", str(threads)]
     if (out / "search.json").exists():
         command.append("--resume")
     else:
@@ -91,7 +90,7 @@ def run(name: str, runs: Path, threads: int) -> None:
             command += ["--set", change]
         for each in search.ranges:
             command += ["--range", each]
-    subprocess.run(command, check=True)
+    hybonet(command)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps(record(out), indent=1) + "\n", encoding="utf-8")
     print(f"stored {target.relative_to(ROOT)}")
