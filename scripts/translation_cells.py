@@ -30,7 +30,7 @@ OWN = {
 }
 CELLS = {
     "multi30k-64": Cell(
-        "Multi30k, English to German, 64 coordinates, 3 layers: test2016 after 20 minutes",
+        "Multi30k, English to German, 64 coordinates, 3 layers: test2016 after a quarter of an hour",
         "multi30k",
         "en-de",
         "multi30k-64",

@@ -32,7 +32,7 @@ Made by `python scripts/translation_results.py` from run records; do not edit. E
 seed, commit, versions, data checksums, protocol and time; all come from `python scripts/reproduce.py 'multi30k-*' 'iwslt14-*' --threads 1`.
 
 Within a table all systems have the same pairs, subwords, sizes, batches, loss and kind of schedule, and about the same time: **each trains
-as many epochs as fit into the minutes named in the heading, on one processor core**, its learning rate falling to 0 by then. The
+as many epochs as fit into the time named in the heading, on one processor core** (to within the noise of a shared machine), its learning rate falling to 0 by then. The
 learning rate, and for the Transformers the place of the norms, were chosen for each by the perplexity on validation pairs of Multi30k after one or two epochs, in two to five tries ([settings](../../scripts/translation_cells.py)). The epoch with the lowest
 perplexity on validation pairs is the one tested, once, with beam 4. BLEU and chrF are sacreBLEU's, of plain text; tokenised BLEU is of lowercased
 Moses tokens, which is the paper's convention. Minutes are those of a core that shared its memory with another training.
@@ -94,6 +94,8 @@ def draw_perplexity(cell: str, path: Path) -> bool:
             right.plot([row["seconds"] / 60 for row in rows], values, color=colour, marker="o", markersize=3)
     for axes in (left, right):
         axes.set_yscale("log")
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter("{x:g}")
     left.legend(frameon=False, labelcolor=INK)
     figure.savefig(path)
     return True
