@@ -60,6 +60,27 @@ def table(cell: str, rows: list[tuple[str, str]], *, paper: bool = False) -> str
     return markdown_table(["encoder", "seeds", "layer", *MEASURES.values()], found) if found else ""
 
 
+def mean(name: str, measure: str) -> float:
+    """Of one experiment's seeds, per cent."""
+    return Spread.of([100 * record["test"][measure] for record in records(name)]).mean
+
+
+def verdict(cell: str) -> str:
+    """How many measures training has raised, for every encoder with a control."""
+    said = []
+    for system, label in LABELS.items():
+        trained, random = f"probe-{cell}-{system}", f"probe-{cell}-{system}-{probe_cells.CONTROLS['random-weights']}"
+        if records(trained) and records(random):
+            higher = [shown for measure, shown in MEASURES.items() if mean(trained, measure) > mean(random, measure)]
+            said.append(f"{label.strip('*')}: {', '.join(higher) or 'none'}")
+    if not said:
+        return ""
+    return (
+        f"**Measures that are higher after training than before it: {'; '.join(said)}.** Where a measure is not, the probe found its figure by the words "
+        "alone, and the order of the systems says nothing about what translation has taught them."
+    )
+
+
 def page() -> str:
     """The whole page as Markdown."""
     parts = [INTRODUCTION.strip()]
@@ -84,7 +105,8 @@ def page() -> str:
         ):
             if found := table(cell, rows):
                 parts += [about, found]
-    return "\n\n".join(part.strip() for part in parts) + "\n"
+        parts.append(verdict(cell))
+    return "\n\n".join(part.strip() for part in parts if part) + "\n"
 
 
 if __name__ == "__main__":
