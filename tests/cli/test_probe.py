@@ -62,4 +62,4 @@ def test_other_commands_know_how_the_run_was_made(folder: Path) -> None:
     outcome = run("train kg --out probed --resume", folder)
     assert outcome.code == 2
     assert "it was made by hybonet probe" in outcome.message
-    assert "hybonet probe --recipe paper-probe --set" in run("recipes show paper-probe", folder).output
+    assert "hybonet probe ENCODER --recipe paper-probe --set" in run("recipes show paper-probe", folder).output
