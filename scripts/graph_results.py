@@ -12,9 +12,9 @@ from typing import Any
 
 import graph_cells
 from hybonet.reporting.run_report import Spread, markdown_table
+from stored_records import RECORDS, of_experiment
 
 ROOT = Path(__file__).parent.parent
-RECORDS = ROOT / "docs/results/records"
 PAGE = ROOT / "docs/results/graphs.md"
 #: The paper's table, per cent: ROC AUC of links, F1 of classes.
 PAPER = {
@@ -31,14 +31,14 @@ HEAD = """# Links and classes on graphs: results
 
 Made by `python scripts/graph_results.py` from the records in `docs/results/records/graph`, which `python scripts/reproduce.py` makes, each by
 `hybonet train graph` as it is. ROC AUC of links (lp) and F1 of classes (nc), per cent, on the test part; mean ± standard deviation over seeds,
-their number in brackets. HyboNet's settings were chosen by hand on validation figures, in five to twenty-five tries a cell, one seed each, under the published protocol;
+their number in brackets. HyboNet's settings were chosen by hand on validation figures, in five to forty tries a cell, one to three seeds each, under the published protocol;
 every other system has the best of eight trials on the same figures, over learning rate, weight decay, dropout, layers, loss, margin and the length of features
 (`python scripts/searches.py`, [stored](records/searches)), with 16 coordinates like HyboNet. `disease-nc` is on the graph of `disease-lp` and `tree-nc` on a generated one, since the
 published features of Disease for classes are not to be had; `pubmed-lp` knows no features for the same reason. Where both protocols split
 alike (Cora's published classes, two classes by halves), one training stands in both tables.
 
 Link prediction on Disease is peculiar: the graph is a tree, so that a held-out edge parts it, and the two ends of a held-out link never lie in one component of what is left,
-while those of a random pair may. A model that goes by who is near whom in the training graph alone is therefore worse than chance on it.
+while those of a random pair may. A model that goes by who is near whom in the training graph alone may therefore be worse than chance on it.
 """
 
 
@@ -46,8 +46,7 @@ def records(cell: str, system: str, protocol: str) -> list[dict[str, Any]]:
     """The records of one system in one cell."""
     if cell in graph_cells.SAME_UNDER_BOTH:
         protocol = "standard"
-    paths = sorted((RECORDS / "graph").glob(f"{cell}-{system}-{protocol}-seed*.json"))
-    return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    return of_experiment("graph", f"{cell}-{system}-{protocol}")
 
 
 def figure(found: list[dict[str, Any]]) -> str:

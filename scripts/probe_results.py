@@ -5,17 +5,15 @@ python scripts/probe_results.py
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import probe_cells
 from hybonet.reporting.probe_tables import MEASURES
 from hybonet.reporting.run_report import Spread, markdown_table
+from stored_records import of_experiment
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/results/probing.md"
-RECORDS = ROOT / "docs/results/records/probe"
 
 LABELS = {"hybonet": "**HyboNet**", "hatt": "HAtt", "euclidean": "Transformer"}
 #: The paper's table: a parser's trees of IWSLT'14 text, translators trained on all of IWSLT'14.
@@ -34,14 +32,9 @@ the pairs or more: they stand beside for their order, not their size.
 """
 
 
-def records(name: str) -> list[dict[str, Any]]:
-    """Of all seeds of one experiment."""
-    return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RECORDS.glob(f"{name}-seed*.json"))]
-
-
 def row(label: str, name: str) -> list[str] | None:
     """The four measures of one experiment, None if it has not been run."""
-    found = records(name)
+    found = of_experiment("probe", name)
     if not found:
         return None
     layers = "/".join(str(record["best_layer"]) for record in found)
@@ -62,7 +55,7 @@ def table(cell: str, rows: list[tuple[str, str]], *, paper: bool = False) -> str
 
 def mean(name: str, measure: str) -> float:
     """Of one experiment's seeds, per cent."""
-    return Spread.of([100 * record["test"][measure] for record in records(name)]).mean
+    return Spread.of([100 * record["test"][measure] for record in of_experiment("probe", name)]).mean
 
 
 def verdict(cell: str) -> str:
@@ -70,7 +63,7 @@ def verdict(cell: str) -> str:
     said = []
     for system, label in LABELS.items():
         trained, random = f"probe-{cell}-{system}", f"probe-{cell}-{system}-{probe_cells.CONTROLS['random-weights']}"
-        if records(trained) and records(random):
+        if of_experiment("probe", trained) and of_experiment("probe", random):
             higher = [shown for measure, shown in MEASURES.items() if mean(trained, measure) > mean(random, measure)]
             said.append(f"{label.strip('*')}: {', '.join(higher) or 'none'}")
     if not said:

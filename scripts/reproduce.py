@@ -19,11 +19,12 @@ from pathlib import Path
 import graph_cells
 import probe_cells
 import searched
+import searches
 import translation_cells
 from in_process import hybonet
+from stored_records import RECORDS
 
 ROOT = Path(__file__).parent.parent
-RECORDS = ROOT / "docs/results/records"
 
 
 @dataclass(frozen=True)
@@ -148,9 +149,9 @@ for _name, _data, _recipe, _seeds, _changes, _options, _about in translation_cel
     EXPERIMENTS[_name] = Experiment(_data, _recipe, _seeds, _changes, _about, task="translation", options=_options)
 for _name, _data, _recipe, _seeds, _changes, _encoder, _about in probe_cells.probings():
     EXPERIMENTS[_name] = Experiment(_data, _recipe, _seeds, _changes, _about, task="probe", encoder=_encoder)
-for _model in ("hybonet", "hybonet-tangent", "MultiTask", "LabelGCN", "HY"):
+for _model in searches.TYPING_MODELS:
     _name = f"typing-{_model.lower()}"
-    _changes = (f"model={_model}", "epochs=12", *searched.chosen(_name))
+    _changes = (f"model={_model}", f"epochs={searches.TYPING_EPOCHS}", *searched.chosen(_name))
     EXPERIMENTS[_name] = Experiment("ufet", "typing", 5, _changes, "a minute or two each on one core", task="typing")
 EXPERIMENTS["typing-paper-settings"] = Experiment("ufet", "paper-typing", about="a quarter of an hour", task="typing")
 EXPERIMENTS["typing-little-town"] = Experiment(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
-STORED = Path(__file__).parent.parent / "docs/results/records/searches"
+from stored_records import RECORDS
+
+STORED = RECORDS / "searches"
 
 
 def chosen(name: str) -> tuple[str, ...]:

@@ -5,15 +5,14 @@ python scripts/typing_results.py
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from hybonet.reporting.run_report import Spread, markdown_table
+from stored_records import of_experiment
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/results/entity-typing.md"
-RECORDS = ROOT / "docs/results/records/typing"
 
 #: The paper's table (development data, total, coarse, fine, ultra-fine) and what the experiments are called.
 SYSTEMS: dict[str, tuple[str, str]] = {
@@ -33,7 +32,7 @@ commit, versions, data checksums, protocol and time. The data are the crowd-sour
 dev and test; 10,331 types) and GloVe of 100 numbers. **The paper's figures had six million distantly supervised examples more and Poincaré
 GloVe**: they stand beside to be read, not to be compared with. Systems are compared with each other, on equal data, with about equally many
 parameters, by the same loop, 12 epochs each. **Each system, HyboNet included, has the best of four trials on dev** (HyboNet of six, the first of which was best) of learning rate, weight of types that
-hold, and three dropouts (`python scripts/searches.py 'typing-*'`, [stored](records/searches)); the first trial is recipe `typing`, which had
+hold, and three dropouts, for the others also of the length of word vectors (`python scripts/searches.py 'typing-*'`, [stored](records/searches)); the first trial is recipe `typing`, which had
 been chosen by hand for HyboNet in about ten short trials. Macro F1 in per cent, mean ± standard deviation over seeds; a type is predicted if its
 probability is above one half, and the likeliest always; "calibrated" has the threshold with the best F1 on dev instead. The epoch is chosen
 on dev, so dev figures are a little high for all. Minutes were taken on one shared, busy core. Again with `python scripts/reproduce.py 'typing-*' --threads 1`.
@@ -49,7 +48,7 @@ def page() -> str:
     """The whole page as Markdown."""
     main, levels = [], []
     for name, (label, paper) in SYSTEMS.items():
-        records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RECORDS.glob(f"{name}-seed*.json"))]
+        records = of_experiment("typing", name)
         if not records:
             main.append([label, "not trained yet", "–", "–", "–", "–", "–", "–"])
             continue

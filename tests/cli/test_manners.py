@@ -232,6 +232,14 @@ def test_only_the_main_process_starts_a_run_and_speaks(folder: Path, monkeypatch
 # Runs that go on ---------------------------------------------------------------------------------------------------
 
 
+def test_tasks_are_listed_in_the_order_of_the_documentation():
+    listed = [
+        line.split()[1] for line in CliRunner().invoke(app, ["train", "--help"]).stdout.splitlines() if "│ " in line
+    ]
+    tasks = ["kg", "graph", "translation", "typing", "hierarchy"]
+    assert [word for word in listed if word in tasks] == tasks
+
+
 def test_a_run_gets_more_epochs(tmp_path: Path) -> None:
     make_template(tmp_path)
     outcome = run("train kg --out run --resume --set epochs=4 --threads 1", tmp_path)

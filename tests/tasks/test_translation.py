@@ -13,7 +13,7 @@ from hybonet.data.translation_data import prepare
 from hybonet.tasks.mt_decoding import Decoding
 from hybonet.tasks.mt_run import read_data, read_settings_to_resume, start_run, train_run
 from hybonet.tasks.run_folder import read_record
-from hybonet.tasks.translation import TranslationSettings, TranslationTask, perplexity
+from hybonet.tasks.translation import TranslationSettings, TranslationTask, build_translation_model, perplexity
 from hybonet.training import Interrupted, ScheduleSettings
 from hybonet.training.checkpoint import read_tensors
 
@@ -190,3 +190,17 @@ def test_bfloat16_has_the_loss_of_float32():
         losses[precision] = loss.item()
         assert all(parameter.dtype == torch.float32 for parameter in model.parameters())
     assert losses["bfloat16"] == pytest.approx(losses["float32"], rel=0.02)
+
+
+@pytest.mark.parametrize("name", ["euclidean", "hatt"])
+def test_norms_stand_where_norm_first_puts_them(name):
+    for first in (False, True):
+        settings = TranslationSettings(model=name, norm_first=first, dim=8, heads=2, layers=1)
+        model = build_translation_model(settings, 20, 20)
+        assert isinstance(model.encoder_norm, torch.nn.LayerNorm) == first
+        assert all(layer.norm_first == first for layer in model.repeated_layers())
+
+
+def test_norm_first_is_for_models_with_norms():
+    with pytest.raises(ValueError, match="expected norm_first with model=euclidean or hatt, got model=hybonet"):
+        TranslationSettings.checked({"norm_first": True})
