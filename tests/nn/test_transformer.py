@@ -50,6 +50,33 @@ def test_decoder_layer_is_its_three_blocks(manifold, dtype):
     torch.testing.assert_close(y, layer.feed_forward(b, b))
 
 
+def test_with_norm_first_the_input_passes_by_and_the_blocks_add_to_it(manifold, dtype):
+    enc, dec = (stack(manifold, dtype, norm_first=True) for stack in (encoder, decoder))
+    x, memory = (plain.points(manifold, 2, n, D, dtype=dtype) for n in (5, 4))
+    (block, _), h = enc.layers, plain.points(manifold, 2, 5, FF, dtype=dtype)
+    y = block.feed_forward.linear2(h, x)
+    plain.assert_on_sheet(y, manifold.K)
+    torch.testing.assert_close((y - x)[..., 1:], block.feed_forward.linear2(h)[..., 1:])
+    with torch.no_grad():
+        for stack in (enc, dec):
+            for layer in stack.layers:
+                blocks = [layer.self_attn.out_proj, layer.feed_forward.linear2]
+                blocks += [layer.cross_attn.out_proj] if stack is dec else []
+                for last in blocks:
+                    last.weight.zero_()
+                    last.bias.zero_()
+    torch.testing.assert_close(enc(x), x)
+    torch.testing.assert_close(dec(x, memory, tgt_is_causal=True), x)
+    assert not torch.allclose(encoder(manifold, dtype)(x), x, atol=1e-2)
+
+
+def test_norm_first_bears_options_of_gates():
+    model = LorentzTransformer(D, HEADS, 1, 1, FF, norm_first=True, linear={"time_gate": "released", "scale": 3.0})
+    (layer,) = model.decoder.layers
+    assert [layer.self_attn.q_proj.time_gate, layer.feed_forward.linear1.initial_scale] == ["released", 3.0]
+    assert {layer.self_attn.out_proj.form, layer.cross_attn.out_proj.form, layer.feed_forward.linear2.form} == {"pure"}
+
+
 def test_stacked_layers_differ_and_share_one_manifold():
     for learnable in (False, True):
         manifold = Lorentz(-0.5, learnable=learnable)

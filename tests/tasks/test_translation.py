@@ -201,6 +201,15 @@ def test_norms_stand_where_norm_first_puts_them(name):
         assert all(layer.norm_first == first for layer in model.repeated_layers())
 
 
-def test_norm_first_is_for_models_with_norms():
-    with pytest.raises(ValueError, match="expected norm_first with model=euclidean or hatt, got model=hybonet"):
-        TranslationSettings.checked({"norm_first": True})
+def test_norm_first_of_hybonet_lets_the_blocks_add_to_their_input():
+    for first in (False, True):
+        model = build_translation_model(TranslationSettings(norm_first=first, dim=8, heads=2, layers=1), 20, 20)
+        form = "pure" if first else "normalized"
+        assert all(layer.feed_forward.linear2.form == form for layer in model.repeated_layers())
+        assert all(layer.self_attn.out_proj.form == form for layer in model.repeated_layers())
+        assert all(layer.cross_attn.out_proj.form == form for layer in model.decoder_layers)
+
+
+def test_norm_first_is_for_transformers():
+    with pytest.raises(ValueError, match="expected norm_first with model=hybonet, euclidean or hatt, got model=conv"):
+        TranslationSettings.checked({"norm_first": True, "model": "convolution"})

@@ -31,6 +31,8 @@ class Translator(TransformerTranslator):
         dropout: on embedded tokens and inside feed-forward blocks.
         attention_dropout: on attention weights.
         positions: ``"learned"`` or ``"sinusoidal"``.
+        norm_first: as in :class:`LorentzTransformerEncoderLayer`: blocks add to their input instead of normalising the
+            sum.
         init_std: spread of the embeddings in each tangent coordinate; by default about :math:`1/\sqrt{d}`, radius 1.
         init_bound: weights of Lorentz linear layers start uniform within it, 0.02 as in the paper's code: small beside
             the residuals, so that every block starts near the identity; None for the layers' own :math:`1/\sqrt{d}`.
@@ -59,6 +61,7 @@ class Translator(TransformerTranslator):
         dropout: float = 0.0,
         attention_dropout: float = 0.1,
         positions: Literal["learned", "sinusoidal"] = "learned",
+        norm_first: bool = False,
         share_vocabulary: bool = False,
         max_length: int = 256,
         padding: int = 0,
@@ -96,6 +99,7 @@ class Translator(TransformerTranslator):
             layers,
             4 * dim if feedforward is None else feedforward,
             dropout,
+            norm_first=norm_first,
             manifold=self.manifold,
             attention={"dropout": attention_dropout, **(attention or {})},
             linear=linear,

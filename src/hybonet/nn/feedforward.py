@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
 from hybonet.geometry import Lorentz
-from hybonet.nn.linear import Activation, LorentzLinear, linear_options
+from hybonet.nn.linear import Activation, LorentzLinear, last_options, linear_options
 from hybonet.nn.module import LorentzModule
 
 
 class LorentzFeedForward(LorentzModule):
     r"""Two Lorentz linear layers, :math:`\mathrm{HL}_2(\mathrm{HL}_1(x))`, the second with the activation on its
-    input and, if given, the residual as its bias.
+    input and, if given, the residual as its bias. ``out_form="pure"`` has it added as it is (``norm_first`` of the
+    Transformer layers).
 
     Shapes: ``(..., d_model) -> (..., d_model)``; ``dim_feedforward`` counts ambient coordinates too.
 
@@ -34,6 +35,7 @@ class LorentzFeedForward(LorentzModule):
         bias: bool = True,
         *,
         manifold: Lorentz | None = None,
+        out_form: Literal["normalized", "pure"] = "normalized",
         linear: dict[str, Any] | None = None,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
@@ -41,9 +43,8 @@ class LorentzFeedForward(LorentzModule):
         super().__init__(manifold)
         options = linear_options(self.manifold, linear, device, dtype)
         self.linear1 = LorentzLinear(d_model, dim_feedforward, bias, **options)
-        self.linear2 = LorentzLinear(
-            dim_feedforward, d_model, bias, **{"activation": activation, "dropout": dropout, **options}
-        )
+        last = {"activation": activation, "dropout": dropout, **last_options(options, out_form)}
+        self.linear2 = LorentzLinear(dim_feedforward, d_model, bias, **last)
 
     def reset_parameters(self) -> None:
         """Reset both layers."""

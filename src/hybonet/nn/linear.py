@@ -301,6 +301,19 @@ def linear_options(
     return options
 
 
+def last_options(options: dict[str, Any], form: Literal["normalized", "pure"]) -> dict[str, Any]:
+    """Options for the last linear layer of a block, in a form of its own: the pure one has no gate to set up.
+
+    Example:
+        >>> last_options({"scale": 3.0, "dtype": torch.float64}, "pure")
+        {'dtype': torch.float64, 'form': 'pure'}
+    """
+    if form == "normalized":
+        return options
+    gate = ("scale", "learnable_scale", "time_gate", "gate_bias")
+    return {**{name: value for name, value in options.items() if name not in gate}, "form": form}
+
+
 def head_features(features: int, num_heads: int, *, name: str = "embed_dim", heads_name: str = "num_heads") -> int:
     """Coordinates per head, or a ``ValueError`` if the heads do not divide the features or leave no space coordinate.
 

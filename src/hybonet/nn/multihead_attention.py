@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from hybonet.geometry import Lorentz
 from hybonet.nn.attention import attention_weights, causal_mask, combine_masks, lorentz_attention
 from hybonet.nn.kv_cache import KVCache, fold_copies, unfold_copies
-from hybonet.nn.linear import LorentzLinear, gated_lift, head_features, linear_options
+from hybonet.nn.linear import LorentzLinear, gated_lift, head_features, last_options, linear_options
 from hybonet.nn.module import LorentzModule
 
 
@@ -30,6 +30,8 @@ class LorentzMultiheadAttention(LorentzModule):
         kdim, vdim: ambient coordinates of key and value, if other than ``embed_dim``.
         learnable_scale: a trained logit scale as in the authors' released code (:math:`-d^2_L/s`, s from
             :math:`\sqrt{\mathtt{embed\_dim}}`) instead of the paper's :math:`1/\sqrt{d}`.
+        out_form: form of the output map: ``"normalized"``, or ``"pure"``, which adds to the residual as it is
+            (``norm_first`` of the Transformer layers).
         linear: further options for the four :class:`LorentzLinear` maps, e.g. ``{"time_gate": "released"}``.
 
     Shapes: ``query (N, L, E)``, ``key, value (N, S, E)`` (or unbatched without N) ``-> (N, L, E)`` and, with
@@ -55,6 +57,7 @@ class LorentzMultiheadAttention(LorentzModule):
         vdim: int | None = None,
         batch_first: bool = True,
         learnable_scale: bool = False,
+        out_form: Literal["normalized", "pure"] = "normalized",
         manifold: Lorentz | None = None,
         linear: dict[str, Any] | None = None,
         device: torch.device | str | None = None,
@@ -73,7 +76,8 @@ class LorentzMultiheadAttention(LorentzModule):
         self.q_proj = LorentzLinear(embed_dim, embed_dim, bias, **per_head)
         self.k_proj = LorentzLinear(kdim or embed_dim, embed_dim, bias, **per_head)
         self.v_proj = LorentzLinear(vdim or embed_dim, embed_dim, bias, **per_head)
-        self.out_proj = LorentzLinear(embed_dim, embed_dim, bias, **{**options, "in_heads": num_heads})
+        last = {**last_options(options, out_form), "in_heads": num_heads}
+        self.out_proj = LorentzLinear(embed_dim, embed_dim, bias, **last)
         self.softmax_scale = (
             nn.Parameter(torch.tensor(math.sqrt(embed_dim), device=device, dtype=dtype)) if learnable_scale else None
         )

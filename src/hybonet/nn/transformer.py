@@ -1,4 +1,9 @@
-"""The Lorentz Transformer: no layer norm, residuals inside the last linear layer of each block."""
+"""The Lorentz Transformer: no layer norm, residuals inside the last linear layer of each block.
+
+The normalised linear layer gives its output a time coordinate of its own making, so that it does what layer norms do
+elsewhere. Where it stands last in a block, as in the paper, every block measures the sum with its input anew; with
+``norm_first`` that layer is pure: blocks add to a stream of points and only what they read from it is normalised.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +32,9 @@ class LorentzTransformerEncoderLayer(LorentzModule):
         dropout: on attention weights and on the feed-forward activations; ``attention={"dropout": …}`` sets the former
             apart.
         activation: of the feed-forward block.
+        norm_first: each block's last linear layer is of the pure form, so that its input passes by unchanged and the
+            block's own layers alone normalise: the Lorentz way of ``nn.TransformerEncoderLayer``'s argument. It learns
+            sooner; the paper has False.
         attention: further options for :class:`LorentzMultiheadAttention`, e.g. ``{"learnable_scale": True}``.
         linear: further options for every :class:`LorentzLinear`, e.g. ``{"time_gate": "released"}``.
 
@@ -48,6 +56,7 @@ class LorentzTransformerEncoderLayer(LorentzModule):
         activation: Activation | str | None = torch.relu,
         *,
         batch_first: bool = True,
+        norm_first: bool = False,
         bias: bool = True,
         manifold: Lorentz | None = None,
         attention: dict[str, Any] | None = None,
@@ -57,6 +66,7 @@ class LorentzTransformerEncoderLayer(LorentzModule):
     ) -> None:
         super().__init__(manifold)
         options: dict[str, Any] = {"manifold": self.manifold, "linear": linear, "device": device, "dtype": dtype}
+        options["out_form"] = "pure" if norm_first else "normalized"
         attend = {"dropout": dropout, "bias": bias, "batch_first": batch_first, **options, **(attention or {})}
         self.self_attn = LorentzMultiheadAttention(d_model, nhead, **attend)
         self.feed_forward = LorentzFeedForward(d_model, dim_feedforward, dropout, activation, bias, **options)
@@ -106,6 +116,7 @@ class LorentzTransformerDecoderLayer(LorentzModule):
         activation: Activation | str | None = torch.relu,
         *,
         batch_first: bool = True,
+        norm_first: bool = False,
         bias: bool = True,
         manifold: Lorentz | None = None,
         attention: dict[str, Any] | None = None,
@@ -115,6 +126,7 @@ class LorentzTransformerDecoderLayer(LorentzModule):
     ) -> None:
         super().__init__(manifold)
         options: dict[str, Any] = {"manifold": self.manifold, "linear": linear, "device": device, "dtype": dtype}
+        options["out_form"] = "pure" if norm_first else "normalized"
         attend = {"dropout": dropout, "bias": bias, "batch_first": batch_first, **options, **(attention or {})}
         self.self_attn = LorentzMultiheadAttention(d_model, nhead, **attend)
         self.cross_attn = LorentzMultiheadAttention(d_model, nhead, **attend)
@@ -260,6 +272,7 @@ class LorentzTransformer(LorentzModule):
     Args:
         d_model, nhead, dim_feedforward, dropout, activation: as in :class:`LorentzTransformerEncoderLayer`.
         num_encoder_layers, num_decoder_layers: how many of each.
+        norm_first: as in the layers; the last state of each half is then of any length, as that of a block would be.
         custom_encoder, custom_decoder: modules to use instead; they must live on the same manifold.
 
     Shapes: ``src (N, S, d_model)``, ``tgt (N, L, d_model) -> (N, L, d_model)``.
@@ -284,6 +297,7 @@ class LorentzTransformer(LorentzModule):
         custom_decoder: nn.Module | None = None,
         *,
         batch_first: bool = True,
+        norm_first: bool = False,
         bias: bool = True,
         manifold: Lorentz | None = None,
         attention: dict[str, Any] | None = None,
@@ -298,6 +312,7 @@ class LorentzTransformer(LorentzModule):
         sizes = (d_model, nhead, dim_feedforward, dropout, activation)
         options: dict[str, Any] = {
             "batch_first": batch_first,
+            "norm_first": norm_first,
             "bias": bias,
             "manifold": self.manifold,
             "attention": attention,

@@ -36,7 +36,9 @@ class TranslationSettings(LoopSettings):
         None, description="vectors of places in a sentence; none: sinusoidal for euclidean and hatt, else learned"
     )
     norm_first: bool = Field(
-        False, description="euclidean, hatt: layer norms before the blocks, not after: bears larger steps"
+        False,
+        description="hybonet, euclidean, hatt: blocks normalise what they read and add to it, instead of normalising "
+        "the sum: bears larger steps",
     )
     tokenizer: TokenizerKind = Field(
         "unigram",
@@ -86,8 +88,10 @@ class TranslationSettings(LoopSettings):
         idle = [name for name, changed in curved.items() if changed and self.model != "hybonet"]
         if idle:
             raise ValueError(f"expected {idle[0]} with model=hybonet only, got model={self.model}; leave it out")
-        if self.norm_first and self.model not in ("euclidean", "hatt"):
-            raise ValueError(f"expected norm_first with model=euclidean or hatt, got model={self.model}; leave it out")
+        if self.norm_first and self.model not in ("hybonet", "euclidean", "hatt"):
+            raise ValueError(
+                f"expected norm_first with model=hybonet, euclidean or hatt, got model={self.model}; leave it out"
+            )
         if self.batch_tokens <= self.max_length:
             raise ValueError(
                 f"expected batch_tokens above max_length, got {self.batch_tokens} and {self.max_length}: a batch must "
