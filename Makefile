@@ -5,7 +5,8 @@
 
 PYTHON ?= python3
 VENV   ?= .venv
-PIP     = --disable-pip-version-check -q -c constraints.txt
+# Bytecode is left to the first import: compiling all of torch takes a minute, and little of it is ever imported.
+PIP     = --disable-pip-version-check --no-compile -q -c constraints.txt
 BIN     = $(VENV)/bin
 
 .PHONY: demo test check bench clean help

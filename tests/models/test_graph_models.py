@@ -62,13 +62,29 @@ def test_nodes_are_points_of_the_manifold(name):
     assert model.manifold.check_point(z)
 
 
-def test_sparse_and_dense_features_are_the_same_model():
-    x = torch.randn(5, 6, dtype=torch.float64) * (torch.rand(5, 6) < 0.4)
-    model = built("hybonet", K=-0.7).double()
-    dense, sparse = model(x, PATH), model(x.to_sparse_csr(), PATH)
-    torch.testing.assert_close(sparse, dense)
-    grads = [torch.autograd.grad(each.square().sum(), model.layers[0].lin.weight)[0] for each in (dense, sparse)]
-    torch.testing.assert_close(grads[1], grads[0])
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_sparse_and_dense_features_are_the_same_model(name, size):
+    x = torch.randn(5, 6, dtype=torch.float64) * (torch.rand(5, 6) < 0.4) * size
+    x[2] = 0.0
+    model = built(name, K=-0.7).double()
+    outputs, grads = [], []
+    for features in (x, x.to_sparse_csr()):
+        outputs.append(model.encode(features, PATH))
+        grads.append(torch.autograd.grad(outputs[-1].sum(), list(model.parameters()), allow_unused=True))
+    torch.testing.assert_close(outputs[1], outputs[0])
+    for dense, sparse in zip(*grads, strict=True):
+        assert (dense is None) == (sparse is None)
+        if dense is not None:
+            torch.testing.assert_close(sparse, dense)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_features_are_dropped_alike_sparse_or_dense(name):
+    model, x = built(name, dropout=0.5).train(), torch.eye(6)[:5]
+    for features in (x, x.to_sparse_csr()):
+        differ = [not torch.equal(model.encode(features, PATH), model.encode(features, PATH)) for _ in range(8)]
+        assert any(differ)
 
 
 def test_training_distances_are_the_exact_ones_to_rounding():
@@ -83,6 +99,22 @@ def test_one_graph_is_prepared_once():
     x = torch.randn(5, 6)
     first = model(x, PATH)
     assert torch.equal(model(x, PATH[:, :0]), first)  # the cached graph is taken whatever comes
+
+
+@pytest.mark.parametrize("name", ["GCN", "GAT", "SAGE", "SGC"])
+def test_what_is_kept_of_one_graph_changes_no_number(name):
+    x, models = torch.randn(5, 6), []
+    for cached in (False, True):
+        torch.manual_seed(0)
+        settings = GraphSettings(model=name, layers=2, dropout=0.0)
+        models.append(build_graph_model(settings, num_features=6, num_classes=3, cached=cached).train())
+    edges = torch.cat((PATH, torch.tensor([[4], [0]])), dim=1)  # one edge has one direction only
+    for _ in range(2):
+        for model in models:
+            model.zero_grad()
+            model(x, edges).square().sum().backward()
+        for a, b in zip(*(model.named_parameters() for model in models), strict=True):
+            torch.testing.assert_close(b[1].grad, a[1].grad, msg=a[0])
 
 
 def test_learned_features_take_numbers():

@@ -151,7 +151,9 @@ class LorentzGraphAttention(LorentzMessagePassing):
                 f"expected the points of {count} targets beside those of {len(source)} sources, got None: queries are "
                 "made of them"
             )
-        return source[:count] if target is None else target
+        if target is not None:
+            return target
+        return source if count == len(source) else source[:count]  # compressed rows cannot be cut
 
     def _with_own(self, k: Tensor, v: Tensor, target: OptTensor, edges: Edges) -> tuple[Tensor, Tensor, Edges]:
         """Keys, values and edges, with an edge from every target to itself; of weight 0 where there was one before."""

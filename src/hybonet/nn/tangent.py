@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from hybonet.geometry import Lorentz
 from hybonet.nn.linear import Activation, activation_function
 from hybonet.nn.module import LorentzModule, wide_in_autocast
+from hybonet.nn.sparse_points import dropped, is_sparse_rows, linear, sparse_log0
 
 
 class TangentLinear(LorentzModule):
@@ -22,7 +23,8 @@ class TangentLinear(LorentzModule):
     A ``residual`` (a point) is added in the tangent space: :math:`\exp_o(W h(\log_o(x)_s) + b + \log_o(r)_s)`.
 
     Shapes: ``(..., in_features) -> (..., out_features)``, ambient coordinates; ``weight`` is
-    ``(out_features - 1, in_features - 1)``.
+    ``(out_features - 1, in_features - 1)``. Points that do not change and are mostly zero may be a matrix in compressed
+    rows, as for :class:`LorentzLinear`.
 
     Example:
         >>> layer = TangentLinear(5, 9)
@@ -62,10 +64,11 @@ class TangentLinear(LorentzModule):
 
     def forward(self, x: Tensor, residual: Tensor | None = None) -> Tensor:
         self.manifold.validate(x, self.in_features)
-        tangent = F.dropout(self.manifold.logmap0(x)[..., 1:], self.dropout, self.training)
+        tangent = sparse_log0(x, K=self.manifold.K) if is_sparse_rows(x) else self.manifold.logmap0(x)[..., 1:]
+        tangent = dropped(tangent, self.dropout, self.training)
         if self.activation is not None:
             tangent = self.activation(tangent)
-        tangent = wide_in_autocast(F.linear(tangent, self.weight, self.bias))
+        tangent = wide_in_autocast(linear(tangent, self.weight, self.bias))
         if residual is not None:
             self.manifold.validate(residual, self.out_features, name="residual")
             tangent = tangent + self.manifold.logmap0(residual)[..., 1:]

@@ -25,7 +25,7 @@ from hybonet.tasks.graph_evaluation import (
     link_measures,
 )
 from hybonet.tasks.graph_losses import class_margin, link_cross_entropy, link_margin
-from hybonet.tasks.graph_models import SPARSE_INPUTS, build_graph_model
+from hybonet.tasks.graph_models import build_graph_model
 from hybonet.tasks.graph_settings import GraphSettings
 from hybonet.training import generator_for
 
@@ -106,7 +106,7 @@ class GraphLearningTask:
         s = self.settings
         if s.input_radius is not None:
             features = stretched(features, s.input_radius)
-        stays = s.model in SPARSE_INPUTS and not s.learn_curvature and s.batch_size is None and s.device == "cpu"
+        stays = not s.learn_curvature and s.batch_size is None and s.device == "cpu"
         return features if stays and features.layout == torch.sparse_csr else features.to_dense()
 
     def build_model(self) -> GraphModel:

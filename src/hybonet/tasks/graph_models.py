@@ -8,9 +8,6 @@ from hybonet.geometry import Lorentz
 from hybonet.models.graph_model import GraphModel
 from hybonet.tasks.graph_settings import GraphSettings
 
-#: Models that take features in compressed rows.
-SPARSE_INPUTS = ("hybonet", "hybonet-attention")
-
 
 def build_graph_model(
     settings: GraphSettings, *, num_features: int, num_classes: int, num_nodes: int = 0, cached: bool = False

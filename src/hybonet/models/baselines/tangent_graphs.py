@@ -52,7 +52,7 @@ class TangentGraphModel(GraphModel):
 
     def encode_features(self, x: Tensor, edges: Any) -> Tensor:
         points = self.lift(x)
-        graph = self._prepared(edges, len(points), points.dtype)
+        graph = self._prepared(edges, points.shape[0], points.dtype)
         for number, layer in enumerate(self.layers):
             if number:
                 points = self.lift(F.relu(self.flat(points)))
