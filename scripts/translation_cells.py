@@ -23,10 +23,10 @@ class Cell:
 #: Transformer's, the others' are not tuned.
 OWN = {
     "hybonet": ("lr=0.012",),
-    "euclidean": ("lr=0.006", "norm_first=true", "schedule.warmup=100"),
-    "hatt": ("lr=0.006", "norm_first=true", "schedule.warmup=100"),
-    "convolution": ("lr=0.004",),
-    "poincare": ("lr=0.004",),
+    "euclidean": ("lr=0.006", "schedule.warmup=100"),
+    "hatt": ("lr=0.006", "schedule.warmup=100"),
+    "convolution": ("lr=0.004", "norm_first=false"),
+    "poincare": ("lr=0.004", "norm_first=false"),
 }
 CELLS = {
     "multi30k-64": Cell(
@@ -34,7 +34,7 @@ CELLS = {
         "multi30k",
         "en-de",
         "multi30k-64",
-        {"hybonet": 8, "euclidean": 9, "hatt": 5, "convolution": 12, "poincare": 2},
+        {"hybonet": 10, "euclidean": 14, "hatt": 6, "convolution": 14, "poincare": 2},
         ("hybonet", "euclidean"),
     ),
     "multi30k-128": Cell(

@@ -77,6 +77,14 @@ def test_norm_first_bears_options_of_gates():
     assert {layer.self_attn.out_proj.form, layer.cross_attn.out_proj.form, layer.feed_forward.linear2.form} == {"pure"}
 
 
+def test_heads_may_have_a_scale_of_their_own():
+    model = LorentzTransformer(D, HEADS, 1, 1, FF, attention={"head_scale": 2.5}, linear={"scale": 7.0})
+    for layer in (*model.encoder.layers, *model.decoder.layers):
+        heads = [layer.self_attn.q_proj, layer.self_attn.k_proj, layer.self_attn.v_proj]
+        assert [each.initial_scale for each in heads] == [2.5] * 3
+        assert [layer.self_attn.out_proj.initial_scale, layer.feed_forward.linear1.initial_scale] == [7.0, 7.0]
+
+
 def test_stacked_layers_differ_and_share_one_manifold():
     for learnable in (False, True):
         manifold = Lorentz(-0.5, learnable=learnable)

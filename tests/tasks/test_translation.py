@@ -10,6 +10,7 @@ from tests.training.toy import StopAt
 from hybonet import MTModel
 from hybonet.data.corpora import load_named_corpus
 from hybonet.data.translation_data import prepare
+from hybonet.nn import LorentzLinear
 from hybonet.tasks.mt_decoding import Decoding
 from hybonet.tasks.mt_run import read_data, read_settings_to_resume, start_run, train_run
 from hybonet.tasks.run_folder import read_record
@@ -208,6 +209,10 @@ def test_norm_first_of_hybonet_lets_the_blocks_add_to_their_input():
         assert all(layer.feed_forward.linear2.form == form for layer in model.repeated_layers())
         assert all(layer.self_attn.out_proj.form == form for layer in model.repeated_layers())
         assert all(layer.cross_attn.out_proj.form == form for layer in model.decoder_layers)
+        reach = {"pure": 0.02, "normalized": 0.3 if first else 0.02}  # of the weights at the start
+        for module in model.modules():
+            if isinstance(module, LorentzLinear):
+                assert 0.5 * reach[module.form] < float(module.weight.detach().abs().max()) <= reach[module.form]
 
 
 def test_norm_first_is_for_transformers():

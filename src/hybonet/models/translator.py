@@ -17,6 +17,12 @@ from hybonet.nn import (
     LorentzTransformer,
 )
 
+#: With norm_first, where weights of the normalised maps start. Of their product only the direction counts, so that a
+#: step of Adam turns it by the step's length over the weights': from ±0.02 by as much as it is, again and again.
+DIRECTION_BOUND = 0.3
+#: With norm_first, λ of queries, keys and values: near the origin attention starts even, a centroid is nearly a mean.
+HEAD_SCALE = 2.5
+
 
 class Translator(TransformerTranslator):
     r"""Embeddings on the sheet, positions as residuals, a Lorentz Transformer, and the distance to a point a token.
@@ -32,10 +38,11 @@ class Translator(TransformerTranslator):
         attention_dropout: on attention weights.
         positions: ``"learned"`` or ``"sinusoidal"``.
         norm_first: as in :class:`LorentzTransformerEncoderLayer`: blocks add to their input instead of normalising the
-            sum.
+            sum. Heads then start near the origin (λ = 2.5), and weights of normalised maps at ±0.3.
         init_std: spread of the embeddings in each tangent coordinate; by default about :math:`1/\sqrt{d}`, radius 1.
         init_bound: weights of Lorentz linear layers start uniform within it, 0.02 as in the paper's code: small beside
-            the residuals, so that every block starts near the identity; None for the layers' own :math:`1/\sqrt{d}`.
+            the residuals, so that every block starts near the identity; with ``norm_first`` those alone that add to
+            them. None for the layers' own :math:`1/\sqrt{d}`.
         attention, linear: further options of :class:`LorentzMultiheadAttention` and :class:`LorentzLinear`.
 
     Example:
@@ -101,18 +108,23 @@ class Translator(TransformerTranslator):
             dropout,
             norm_first=norm_first,
             manifold=self.manifold,
-            attention={"dropout": attention_dropout, **(attention or {})},
+            attention={
+                "dropout": attention_dropout,
+                "head_scale": HEAD_SCALE if norm_first else None,
+                **(attention or {}),
+            },
             linear=linear,
         )
         self.encoder_layers, self.decoder_layers = transformer.encoder.layers, transformer.decoder.layers  # type: ignore[assignment]
         self.head = LorentzDistanceHead.from_embedding(self.target_embedding)
         if init_bound is not None:
-            self._draw_weights(init_bound)
+            self._draw_weights(init_bound, DIRECTION_BOUND if norm_first else init_bound)
 
     @torch.no_grad()
-    def _draw_weights(self, bound: float) -> None:
+    def _draw_weights(self, pure: float, normalized: float) -> None:
         for module in self.modules():
             if isinstance(module, LorentzLinear):
+                bound = pure if module.form == "pure" else normalized
                 nn.init.uniform_(module.weight, -bound, bound)
                 module.weight[:, 0] = 0.0
 

@@ -30,6 +30,8 @@ class LorentzMultiheadAttention(LorentzModule):
         kdim, vdim: ambient coordinates of key and value, if other than ``embed_dim``.
         learnable_scale: a trained logit scale as in the authors' released code (:math:`-d^2_L/s`, s from
             :math:`\sqrt{\mathtt{embed\_dim}}`) instead of the paper's :math:`1/\sqrt{d}`.
+        head_scale: λ of the maps to q, k and v, if other than that of ``linear``. Heads far from the origin are apart
+            whatever they are, so that attention starts sharp and at random: 2 to 3 lets it start even.
         out_form: form of the output map: ``"normalized"``, or ``"pure"``, which adds to the residual as it is
             (``norm_first`` of the Transformer layers).
         linear: further options for the four :class:`LorentzLinear` maps, e.g. ``{"time_gate": "released"}``.
@@ -57,6 +59,7 @@ class LorentzMultiheadAttention(LorentzModule):
         vdim: int | None = None,
         batch_first: bool = True,
         learnable_scale: bool = False,
+        head_scale: float | None = None,
         out_form: Literal["normalized", "pure"] = "normalized",
         manifold: Lorentz | None = None,
         linear: dict[str, Any] | None = None,
@@ -73,6 +76,8 @@ class LorentzMultiheadAttention(LorentzModule):
         self.dropout, self.batch_first = dropout, batch_first
         options = linear_options(self.manifold, linear, device, dtype)
         per_head = {**options, "num_heads": num_heads}
+        if head_scale is not None:
+            per_head["scale"] = head_scale
         self.q_proj = LorentzLinear(embed_dim, embed_dim, bias, **per_head)
         self.k_proj = LorentzLinear(kdim or embed_dim, embed_dim, bias, **per_head)
         self.v_proj = LorentzLinear(vdim or embed_dim, embed_dim, bias, **per_head)

@@ -90,7 +90,8 @@ class TranslationSettings(LoopSettings):
             raise ValueError(f"expected {idle[0]} with model=hybonet only, got model={self.model}; leave it out")
         if self.norm_first and self.model not in ("hybonet", "euclidean", "hatt"):
             raise ValueError(
-                f"expected norm_first with model=hybonet, euclidean or hatt, got model={self.model}; leave it out"
+                f"expected norm_first with model=hybonet, euclidean or hatt, got model={self.model}; set "
+                "norm_first=false"
             )
         if self.batch_tokens <= self.max_length:
             raise ValueError(
