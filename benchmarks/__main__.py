@@ -20,7 +20,7 @@ TOPICS = ("linear", "attention", "encoder", "optimizers", "kg_answers", "graph_c
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--out", type=Path, help="directory for the record (speed.json and speed.md)")
+    parser.add_argument("--out", type=Path, help="directory for the record: speed.json and speed.md, or named by topics")
     parser.add_argument("--only", choices=TOPICS, action="append", help="run one topic (may be repeated)")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     arguments = parser.parse_args()
@@ -40,9 +40,10 @@ def main() -> None:
     show(rows)
     if arguments.out:
         arguments.out.mkdir(parents=True, exist_ok=True)
-        (arguments.out / "speed.json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
-        (arguments.out / "speed.md").write_text(markdown(rows, record))
-        print(f"record: {arguments.out / 'speed.json'}")
+        name = "-".join(arguments.only or ["speed"])
+        (arguments.out / f"{name}.json").write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+        (arguments.out / f"{name}.md").write_text(markdown(rows, record))
+        print(f"record: {arguments.out / name}.json")
 
 
 def show(rows: list[Ratio]) -> None:
@@ -65,7 +66,7 @@ def markdown(rows: list[Ratio], record: dict) -> str:
     lines += ["| " + " | ".join(cells(row)) + " |" for row in rows]
     about = (
         f"Measured {record['date']} at commit {record['commit']}, torch {record['torch']}, {record['processor']}, "
-        f"{record['threads']} threads: {record['method']}. Written by `make bench`.\n"
+        f"{record['threads']} threads: {record['method']}. Written by `python -m benchmarks`.\n"
     )
     return about + "\n" + "\n".join(lines) + "\n"
 
