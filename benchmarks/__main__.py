@@ -20,7 +20,7 @@ TOPICS = ("linear", "attention", "encoder", "optimizers", "kg_answers", "graph_c
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--out", type=Path, help="directory for the record: speed.json and speed.md, or named by topics")
+    parser.add_argument("--out", type=Path, help="directory for the record: speed.json, or named by topics")
     parser.add_argument("--only", choices=TOPICS, action="append", help="run one topic (may be repeated)")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     arguments = parser.parse_args()
