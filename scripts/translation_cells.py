@@ -19,7 +19,7 @@ class Cell:
     twice: tuple[str, ...] = ()
 
 
-#: What suits HyboNet and the Transformer, by the perplexity on validation pairs after one or two epochs; HAtt has the
+#: What suits HyboNet and the Transformer, by the perplexity on validation pairs after one to four epochs; HAtt has the
 #: Transformer's, the others' are not tuned.
 OWN = {
     "hybonet": ("lr=0.012",),

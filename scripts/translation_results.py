@@ -30,9 +30,10 @@ Made by `python scripts/translation_results.py` from run records; do not edit. E
 seed, commit, versions, data checksums, protocol and time; all come from `python scripts/reproduce.py 'multi30k-*' 'iwslt14-*' --threads 1`.
 
 Within a table all systems have the same pairs, subwords, sizes, batches, loss and kind of schedule, and about the same time: **each trains
-as many epochs as fit into the time named in the heading, on one processor core** (to within the noise of a shared machine), its learning rate falling to 0 by then. The
-learning rate, and for the Transformers the place of the norms, were chosen for HyboNet and the Transformer by the perplexity on validation pairs of Multi30k after one or two epochs, in about seven tries each; HAtt has the Transformer's, and those of the
-others are not tuned ([settings](../../scripts/translation_cells.py)). The epoch with the lowest
+as many epochs as fit into the time named in the heading, on one processor core** (to within the noise of a shared machine), its learning rate falling to 0 by then. Settings
+were chosen by the perplexity on validation pairs of Multi30k after one to four epochs: for HyboNet (learning rate, dropout, form of the blocks, starts of
+weights; [why](../decisions/0011-blocks-that-add.md)) in about twenty-five tries, for the Transformer (learning rate, place of the norms, dropout) in about
+ten; HAtt has the Transformer's, and those of the others are not tuned ([settings](../../scripts/translation_cells.py)). The epoch with the lowest
 perplexity on validation pairs is the one tested, once, with beam 4. BLEU and chrF are sacreBLEU's, of plain text; tokenised BLEU is of lowercased
 Moses tokens, which is the paper's convention. Minutes are those of a core that shared its memory with another training.
 """
