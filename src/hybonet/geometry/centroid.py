@@ -48,10 +48,11 @@ class _ToSheet(torch.autograd.Function):
         if grad_scale is not None:
             along = along + grad_scale * scale
         # scale (g + J y (y·g)/k)
-        grad_s = torch.addcmul(grad, y, along / k)
-        grad_s = torch.cat((grad[..., :1] - y[..., :1] * along / k, grad_s[..., 1:]), dim=-1)
+        share = along / k
+        grad_s = torch.addcmul(grad, y, share)
+        grad_s[..., :1] = grad[..., :1] - y[..., :1] * share
         grad_k = (along.sum() / (2 * k)) if ctx.needs_input_grad[1] else None
-        return grad_s * scale, grad_k
+        return grad_s.mul_(scale), grad_k
 
 
 def to_sheet(s: Tensor, *, K: Curvature) -> Tensor:

@@ -67,7 +67,7 @@ class _GatedLift(torch.autograd.Function):
         grad_gate = total_time * lam * slope
         if grad_sigma is not None:
             grad_gate = grad_gate + grad_sigma * slope
-        grad_u = torch.addcmul(grad, y, along, value=-1.0) * scale
+        grad_u = torch.addcmul(grad, y, along, value=-1.0).mul_(scale)
         grad_u[..., :1] = grad_gate
         needs = ctx.needs_input_grad
         grad_lam = (total_time * sigma).sum_to_size(lam.shape) if needs[1] else None
