@@ -34,7 +34,7 @@ CELLS = {
         "multi30k",
         "en-de",
         "multi30k-64",
-        {"hybonet": 10, "euclidean": 14, "hatt": 6, "convolution": 14, "poincare": 2},
+        {"hybonet": 9, "euclidean": 12, "hatt": 6, "convolution": 14, "poincare": 2},
         ("hybonet", "euclidean"),
     ),
     "multi30k-128": Cell(
