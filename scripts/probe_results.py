@@ -29,6 +29,9 @@ Encoders are those of English-German translators, 64 coordinates and 3 layers, t
 of UD English-EWT. Every layer is probed; the layer and the epoch are chosen on dev, and the figures are on test. Mean ± standard deviation over
 seeds of the probe, each on the same translator. The paper's figures are of other text (a parser's trees of IWSLT'14 sentences) and of translators trained on five times
 the pairs or more: they stand beside for their order, not their size.
+
+The translators `multi30k-64` that were probed are of earlier settings than those of the translation page: HyboNet with the paper's blocks
+([what is new](../decisions/0011-blocks-that-add.md)), 5 to 9 epochs.
 """
 
 
