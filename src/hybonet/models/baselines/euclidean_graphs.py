@@ -13,29 +13,11 @@ from hybonet.nn.sparse_points import dropped
 from hybonet.nn.sparse_product import compressed
 
 
-class _GatheringModel(EuclideanGraphModel):
-    """A model whose layers gather the neighbours' features before they map them to fewer."""
-
-    cached: bool
-    _matrix: Tensor | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_matrix": None}
-
-    def neighbours(self, edges: Tensor, x: Tensor) -> Tensor:
-        """The edges, as a sparse matrix if there is but one graph: a copy of the features an edge would be large."""
-        if not self.cached:
-            return edges
-        if self._matrix is None:
-            self._matrix = compressed(edges[1], edges[0], x.new_ones(edges.shape[1]), (len(x), len(x)))
-        return self._matrix
-
-
-class LayeredGraphModel(_GatheringModel):
+class LayeredGraphModel(EuclideanGraphModel):
     """Layers one after the other, with dropout before each and ReLU between them.
 
     A model fills in :meth:`layer`. Features may be a matrix in compressed rows, which is drawn from, and only then made
-    dense: random numbers for all zeros of a bag of words take ten times as long as a layer.
+    dense: random numbers for all zeros of a bag of words take far longer than a layer.
     """
 
     def __init__(
@@ -84,7 +66,25 @@ class GAT(LayeredGraphModel):
         return GATConv(wide, dim // self.heads, heads=self.heads, dropout=self.dropout)
 
 
-class SAGE(LayeredGraphModel):
+class _GathersFirst:
+    """For models that gather their neighbours' features before they map them to fewer."""
+
+    cached: bool
+    _matrix: Tensor | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_matrix": None}
+
+    def neighbours(self, edges: Tensor, x: Tensor) -> Tensor:
+        """The edges, as a sparse matrix if there is but one graph: a copy of the features an edge would be large."""
+        if not self.cached:
+            return edges
+        if self._matrix is None:
+            self._matrix = compressed(edges[1], edges[0], x.new_ones(edges.shape[1]), (len(x), len(x)))
+        return self._matrix
+
+
+class SAGE(_GathersFirst, LayeredGraphModel):
     """GraphSAGE with the mean of the neighbours (Hamilton et al., 2017)."""
 
     def layer(self, wide: int, dim: int) -> nn.Module:
@@ -104,7 +104,7 @@ class MLP(LayeredGraphModel):
         return layer(x)
 
 
-class SGC(_GatheringModel):
+class SGC(_GathersFirst, EuclideanGraphModel):
     """Simplified graph convolution (Wu et al., 2019): propagate ``layers`` times, then one linear map."""
 
     def __init__(
