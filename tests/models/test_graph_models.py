@@ -150,8 +150,22 @@ def test_layers_against_dense_formulas():
                                rtol=1e-3, atol=1e-3)  # fmt: skip
 
     weight = (-square).masked_fill(adjacency == 0, -torch.inf).softmax(1)
-    torch.testing.assert_close(LGCN(3, manifold=manifold, dim=4).aggregate(points, graph),
-                               manifold.to_sheet(weight @ points), rtol=1e-3, atol=1e-3)  # fmt: skip
+    lgcn = LGCN(3, manifold=manifold, dim=4)
+    prepared = lgcn.prepare(graph, 5, torch.float32)
+    torch.testing.assert_close(lgcn.aggregate(points, prepared), manifold.to_sheet(weight @ points))
+
+
+def test_lgcn_has_gradients_that_do_not_depend_on_the_kernel(monkeypatch):
+    lgcn = LGCN(3, dim=4)
+    graph = lgcn.prepare(torch.cat((PATH, torch.arange(5).expand(2, 5)), dim=1), 5, torch.float64)
+    x = lgcn.manifold.random_normal(5, 4).double().requires_grad_()
+
+    def gradient():
+        return torch.autograd.grad(lgcn.aggregate(lgcn.manifold.to_sheet(x), graph)[:, 1:].sum(), x)[0]
+
+    sampled = gradient()
+    monkeypatch.setattr("hybonet.models.baselines.tangent_graphs.are_sampled", lambda points: False)
+    torch.testing.assert_close(sampled, gradient())
 
 
 def test_gcn_is_pytorch_geometrics():

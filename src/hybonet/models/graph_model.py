@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from hybonet.geometry import Lorentz
 from hybonet.nn import FermiDiracDecoder
 
 
@@ -116,3 +117,18 @@ def ends_of(z: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:
         (tensor([[1.]]), tensor([[2.]]))
     """
     return z.index_select(0, pairs[:, 0]), z.index_select(0, pairs[:, 1])
+
+
+def lorentzian_square(manifold: Lorentz, first: Tensor, second: Tensor, *, exact: bool) -> Tensor:
+    """Squared Lorentzian distances of points, ``(n, dim), (n, dim) -> (n,)``.
+
+    Training takes the plain form at a fraction of the cost: its rounding is far below what a step changes.
+
+    Example:
+        >>> x = Lorentz().random_normal(3, 5)
+        >>> lorentzian_square(Lorentz(), x, x, exact=True)
+        tensor([0., 0., 0.])
+    """
+    if exact:
+        return manifold.sqdist(first, second)
+    return 2.0 / manifold.K - 2.0 * manifold.inner(first, second)

@@ -12,9 +12,12 @@ from torch import Tensor, nn
 from torch_geometric.utils import add_remaining_self_loops, scatter, softmax
 
 from hybonet.geometry import Lorentz
-from hybonet.models.graph_model import GraphModel, ends_of
+from hybonet.geometry.distance import geodesic_of
+from hybonet.geometry.sampled_products import are_sampled
+from hybonet.models.graph_model import GraphModel, ends_of, lorentzian_square
 from hybonet.nn import EuclideanToLorentz, LorentzDistanceHead, LorentzToEuclidean, TangentLinear
-from hybonet.nn.sparse_product import compressed, sparse_product, transposed
+from hybonet.nn.sparse_attention import sparse_attention
+from hybonet.nn.sparse_product import compressed, entries, sparse_product, transposed
 
 
 class TangentGraphModel(GraphModel):
@@ -74,7 +77,12 @@ class TangentGraphModel(GraphModel):
         raise NotImplementedError
 
     def squared_distance(self, z: Tensor, pairs: Tensor) -> Tensor:
-        return self.manifold.dist(*ends_of(z, pairs)).square()
+        return self.geodesic(*ends_of(z, pairs)).square()
+
+    def geodesic(self, first: Tensor, second: Tensor) -> Tensor:
+        """Distances of points, ``(n, dim), (n, dim) -> (n,)``."""
+        square = lorentzian_square(self.manifold, first, second, exact=not self.training)
+        return geodesic_of(square, K=self.manifold.K)
 
     def squared_distances(self, some: Tensor, z: Tensor) -> Tensor:
         return self.manifold.cdist(some, z).square()
@@ -108,7 +116,7 @@ class HAT(TangentGraphModel):
 
     def aggregate(self, points: Tensor, graph: Tensor) -> Tensor:
         source, target = graph
-        weight = softmax(-self.manifold.dist(points[source], points[target]), target, num_nodes=len(points))
+        weight = softmax(-self.geodesic(points[source], points[target]), target, num_nodes=len(points))
         messages = weight[:, None] * self.flat(points)[source]
         return self.lift(scatter(messages, target, dim_size=len(points)))
 
@@ -123,14 +131,23 @@ class LGCN(TangentGraphModel):
     def build_head(self, dim: int, num_classes: int) -> nn.Module:
         return LorentzDistanceHead(dim, num_classes, manifold=self.manifold)
 
+    def prepare(self, edges: Tensor, count: int, dtype: torch.dtype) -> Tensor:
+        ones = torch.ones(edges.shape[1], dtype=dtype, device=edges.device)
+        return compressed(edges[1], edges[0], ones, (count, count))
+
     def aggregate(self, points: Tensor, graph: Tensor) -> Tensor:
-        source, target = graph
-        weight = softmax(-self.manifold.sqdist(points[source], points[target]), target, num_nodes=len(points))
-        total = scatter(weight[:, None] * points[source], target, dim_size=len(points))
-        return self.manifold.to_sheet(total)
+        if not are_sampled(points):
+            target, source, _ = entries(graph)
+            square = lorentzian_square(self.manifold, points[source], points[target], exact=not self.training)
+            weight = softmax(-square, target, num_nodes=len(points))
+            return self.manifold.to_sheet(scatter(weight[:, None] * points[source], target, dim_size=len(points)))
+        # -d² is 2<x, y>_L but for a constant, and <x, y>_L = (-x_t, x_s)·y
+        asking = 2.0 * torch.cat((-points[:, :1], points[:, 1:]), dim=-1)
+        total = sparse_attention(asking[None], points[None], points[None], graph)
+        return self.manifold.to_sheet(total[0])
 
     def squared_distance(self, z: Tensor, pairs: Tensor) -> Tensor:
-        return self.manifold.sqdist(*ends_of(z, pairs))
+        return lorentzian_square(self.manifold, *ends_of(z, pairs), exact=not self.training)
 
     def squared_distances(self, some: Tensor, z: Tensor) -> Tensor:
         return self.manifold.csqdist(some, z)
