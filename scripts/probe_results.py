@@ -30,8 +30,6 @@ of UD English-EWT. Every layer is probed; the layer and the epoch are chosen on 
 seeds of the probe, each on the same translator. The paper's figures are of other text (a parser's trees of IWSLT'14 sentences) and of translators trained on five times
 the pairs or more: they stand beside for their order, not their size.
 
-The translators `multi30k-64` that were probed are of earlier settings than those of the translation page: HyboNet with the paper's blocks
-([what is new](../decisions/0011-blocks-that-add.md)), 5 to 9 epochs.
 """
 
 
@@ -45,9 +43,17 @@ def row(label: str, name: str) -> list[str] | None:
     return [label, str(len(found)), layers, *figures]
 
 
+def chain(name: str) -> list[str]:
+    """The measures of the tree in which every word hangs on the one before it, on the same test sentences."""
+    scores = of_experiment("probe", name)[0]["chain"]["test"]
+    return ["each word on the one before", "–", "–", *(f"{100 * scores[measure]:.1f}" for measure in MEASURES)]
+
+
 def table(cell: str, rows: list[tuple[str, str]], *, paper: bool = False) -> str:
     """Rows of the experiments that were run, with the paper's below."""
     found = [found for label, name in rows if (found := row(label, f"probe-{cell}-{name}")) is not None]
+    if found and paper:
+        found.append(chain(f"probe-{cell}-{rows[0][1]}"))
     if found and paper:
         found += [
             [f"paper: {LABELS[system].strip('*')}", "–", "–", *(f"{100 * each:.0f}" for each in figures)]

@@ -25,6 +25,7 @@ def test_evaluate_gives_the_record_again(folder: Path) -> None:
     table = run("evaluate probed", folder).output
     assert f"{record['best_layer']} ←" in table
     assert "UUAS" in table
+    assert "chain" in table
 
 
 def test_predicted_trees_are_trees(folder: Path) -> None:

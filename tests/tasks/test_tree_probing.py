@@ -1,6 +1,8 @@
 """Probing: the losses by hand, a run that reads back and resumes, controls, vectors and their mistakes."""
 
+import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from tests.training.toy import StopAt
 
 from hybonet import Lorentz
 from hybonet.data import DependencyTree, Treebank, load_treebank, write_conllu
+from hybonet.metrics.probing import ProbeScores
 from hybonet.models.tree_probe import TreeProbes
 from hybonet.models.word_encoder import ModuleEncoder, word_by_word
 from hybonet.tasks.probe_encoders import load_encoder, probe_data
@@ -18,7 +21,7 @@ from hybonet.tasks.probe_pictures import draw_run
 from hybonet.tasks.probe_run import ProbeRun, read_data, start_run, train_run
 from hybonet.tasks.probe_settings import ProbeSettings
 from hybonet.tasks.probe_vectors import read_vectors
-from hybonet.tasks.tree_probing import ProbeSplit, TreeProbingTask, make_batch, measure, probe_loss
+from hybonet.tasks.tree_probing import ProbeSplit, TreeProbingTask, chain_scores, make_batch, measure, probe_loss
 from hybonet.training import Interrupted, Trainer
 
 SETTINGS = ProbeSettings(epochs=4, validate_every=2, dim=8, lr=0.02, seed=3)
@@ -92,6 +95,18 @@ def test_structure_that_is_there_is_found(treebank: Treebank, vectors: Path, tmp
     assert task.validate(model)["layer"] == 1.0
 
 
+def test_a_chain_is_measured_as_any_prediction(treebank: Treebank) -> None:
+    chains = tuple(replace(tree, heads=tuple(range(len(tree))), relations=()) for tree in treebank.test)
+    assert chain_scores(chains) == ProbeScores(1.0, 1.0, chain_scores(chains).root, 1.0)
+    edges = found = 0
+    for tree in treebank.test:
+        words = [place for place in range(len(tree)) if tree.tags[place] != "PUNCT"]
+        neighbours = {frozenset(pair) for pair in itertools.pairwise(words)}
+        gold = {frozenset((place, tree.heads[place] - 1)) for place in words if tree.heads[place]}
+        edges, found = edges + len(gold), found + len(gold & neighbours)
+    assert chain_scores(treebank.test).uuas == pytest.approx(found / edges)
+
+
 def test_a_run_reads_back(run: Path, treebank: Treebank) -> None:
     read = ProbeRun.load(run)
     record = read.record
@@ -99,6 +114,7 @@ def test_a_run_reads_back(run: Path, treebank: Treebank) -> None:
     assert [tree.words for tree in read.test.trees] == [tree.words for tree in treebank.test]
     assert [vars(each) for each in read.evaluate()] == [row["test"] for row in record["layers"]]
     assert record["test"] == record["layers"][record["best_layer"]]["test"]
+    assert record["chain"]["test"] == vars(chain_scores(treebank.test))
     assert record["task"] == "probe"
     assert record["recipe"] == "probe"
     assert record["data"]["train"] == 96

@@ -15,8 +15,13 @@ from hybonet.reporting.narrow_table import add_row, narrow_table
 MEASURES = {"uuas": "UUAS", "dspr": "Dspr", "root": "Root", "nspr": "Nspr"}
 
 
+#: The tree that needs no encoder.
+CHAIN = "chain"
+
+
 def layers_table(record: Mapping[str, Any], split: str = "test") -> Table:
-    """The measures of every layer on one split, with the mean on validation data by which the best is chosen.
+    """The measures of every layer on one split, with the mean on validation data by which the best is chosen; below,
+    those of the chain in which every word hangs on the one before it.
 
     Example:
         >>> scores = {"uuas": 0.5, "dspr": 0.6, "root": 0.7, "nspr": 0.8}
@@ -27,11 +32,16 @@ def layers_table(record: Mapping[str, Any], split: str = "test") -> Table:
     table = narrow_table(["layer"], [*MEASURES.values(), "valid mean"])
     for row in record["layers"]:
         is_best = row["layer"] == record["best_layer"]
-        mean = sum(row["valid"][name] for name in MEASURES) / len(MEASURES)
-        cells = [_decimals(row[split][name]) for name in MEASURES]
         name = f"{row['layer']} ←" if is_best else str(row["layer"])
-        add_row(table, name, *cells, _decimals(mean), style="bold" if is_best else None)
+        add_row(table, name, *_cells(row, split), style="bold" if is_best else None)
+    if "chain" in record:
+        add_row(table, CHAIN, *_cells(record["chain"], split), style="dim")
     return table
+
+
+def _cells(scores: Mapping[str, Any], split: str) -> list[str]:
+    mean = sum(scores["valid"][name] for name in MEASURES) / len(MEASURES)
+    return [*(_decimals(scores[split][name]) for name in MEASURES), _decimals(mean)]
 
 
 def draw_layers(

@@ -87,7 +87,7 @@ def _from_vectors(path: Path, treebank: Treebank, settings: ProbeSettings, layer
     chosen = tuple(layers or range(count))
     states = {split: found[:, list(chosen)] for split, found in vectors.states.items()}
     splits = {split: ProbeSplit(treebank.trees(split), states[split]) for split in SPLITS}
-    about = {"kind": "vectors", "name": path.name, "path": str(path)}
+    about = {"kind": "vectors", "name": path.name}
     return ProbeData(splits, vectors.manifold, chosen, _about(treebank, about, splits, {}))
 
 

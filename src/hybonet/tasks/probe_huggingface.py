@@ -61,7 +61,7 @@ def huggingface_encoder(folder: Path, *, random_weights: bool = False, seed: int
         tokenize,
         padding=padding or 0,
         name=folder.resolve().name,
-        about={"kind": "huggingface", "model_type": config.model_type, "path": str(folder)},
+        about={"kind": "huggingface", "model_type": config.model_type, "folder": folder.resolve().name},
         # Without a piece for padding there is no telling it from text: one sentence at a time then.
         sentences_at_once=1 if padding is None else 32,
         longest=getattr(config, "max_position_embeddings", None),

@@ -38,6 +38,7 @@ from hybonet.tasks.tree_probing import (
     ProbeSplit,
     TreeProbingTask,
     best_layer,
+    chain_scores,
     make_batch,
     measure,
 )
@@ -88,7 +89,8 @@ def _measures(task: TreeProbingTask, model: torch.nn.Module) -> dict[str, Any]:
         for place, layer in enumerate(task.data.layers)
     ]
     chosen = {name: asdict(scores[name][best]) for name in scores}
-    return {"layers": rows, "best_layer": task.data.layers[best], **chosen}
+    chain = {name: asdict(chain_scores(task.splits[name].trees)) for name in ("valid", "test")}
+    return {"layers": rows, "best_layer": task.data.layers[best], **chosen, "chain": chain}
 
 
 def read_settings(folder: Path) -> ProbeSettings:

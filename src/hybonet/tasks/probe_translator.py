@@ -63,7 +63,7 @@ def translator_encoder(run: Path, *, random_weights: bool = False, seed: int = 0
         name=f"{settings.model} translator of {Path(about['source']).name}",
         about={
             "kind": "translation",
-            "path": str(run),
+            "folder": run.resolve().name,
             "model": settings.model,
             "text": about["source"],
             "languages": about["languages"],

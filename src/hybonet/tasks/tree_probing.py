@@ -184,10 +184,7 @@ def measure(model: nn.Module, split: ProbeSplit, device: str = "cpu") -> list[Pr
     """The four measures of every layer on a split."""
     layers = split.states.shape[1]
     meter = ProbeMeter(layers)
-    by_length: dict[int, list[int]] = {}
-    for number, tree in enumerate(split.trees):
-        by_length.setdefault(len(tree), []).append(number)
-    for length, numbers in sorted(by_length.items()):
+    for length, numbers in _by_length(split.trees).items():
         together = max(1, _AT_ONCE // (layers * length * length))
         for start in range(0, len(numbers), together):
             chosen = numbers[start : start + together]
@@ -197,6 +194,31 @@ def measure(model: nn.Module, split: ProbeSplit, device: str = "cpu") -> list[Pr
             gold = batch.distances.cpu().long(), batch.depths.cpu().long()
             meter.add(distances.cpu(), depths.cpu(), *gold, punctuation)
     return meter.scores()
+
+
+def chain_scores(trees: Sequence[DependencyTree]) -> ProbeScores:
+    """What is had without any encoder: the measures of trees in which every word hangs on the one before it.
+
+    Example:
+        >>> chain_scores([DependencyTree(("dogs", "bark", "loudly"), ("NOUN", "VERB", "ADV"), (2, 0, 2))]).uuas
+        1.0
+    """
+    meter = ProbeMeter(layers=1)
+    for length, numbers in _by_length(trees).items():
+        depths = torch.arange(length).expand(len(numbers), length)
+        distances = (depths[:, :, None] - depths[:, None, :]).abs()
+        gold = (torch.stack([getattr(trees[number], what) for number in numbers]) for what in ("distances", "depths"))
+        punctuation = torch.stack([trees[number].is_punctuation for number in numbers])
+        meter.add(distances[None].float(), depths[None].float(), *gold, punctuation)
+    return meter.scores()[0]
+
+
+def _by_length(trees: Sequence[DependencyTree]) -> dict[int, list[int]]:
+    """Numbers of the trees of every length, short ones first."""
+    found: dict[int, list[int]] = {}
+    for number, tree in enumerate(trees):
+        found.setdefault(len(tree), []).append(number)
+    return dict(sorted(found.items()))
 
 
 def best_layer(scores: Sequence[ProbeScores]) -> int:
