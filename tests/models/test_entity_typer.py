@@ -9,6 +9,12 @@ from hybonet.models.baselines.typing import HY, LabelGCN, MultiTask
 from hybonet.models.entity_typer import TypePoints
 
 WORDS, TYPES, DIM = 30, 11, 16
+TYPERS = {
+    "lorentz": {},
+    "lorentz-adding": {"norm_first": True, "merge_feedforward": 20},
+    "tangent": {"transform": "tangent"},
+    "tangent-adding": {"transform": "tangent", "merge_feedforward": 20},
+}
 
 
 def build(name, dtype=torch.float32, K=-1.0):
@@ -20,7 +26,6 @@ def build(name, dtype=torch.float32, K=-1.0):
     elif name in ("HY", "MultiTask"):
         model = {"HY": HY, "MultiTask": MultiTask}[name](words, TYPES, DIM, **options)
     else:
-        manifold = Lorentz(K)
         model = EntityTyper(
             words,
             TYPES,
@@ -28,9 +33,9 @@ def build(name, dtype=torch.float32, K=-1.0):
             heads=4,
             feedforward=24,
             attention_dropout=0.0,
-            transform=name,
-            manifold=manifold,
+            manifold=Lorentz(K),
             **options,
+            **TYPERS[name],
         )
     return model.to(dtype)
 
@@ -44,7 +49,7 @@ def batch(rows=6, seed=1):
     return mention, context, place
 
 
-MODELS = ["lorentz", "tangent", "MultiTask", "LabelGCN", "HY"]
+MODELS = [*TYPERS, "MultiTask", "LabelGCN", "HY"]
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -80,9 +85,9 @@ def test_unknown_and_missing_words_give_numbers(name):
 
 
 @pytest.mark.parametrize("K", [-1.0, -0.4, -2.5])
-@pytest.mark.parametrize("transform", ["lorentz", "tangent"])
-def test_everything_stays_on_the_sheet(K, transform):
-    model = build(transform, torch.float64, K).eval()
+@pytest.mark.parametrize("name", TYPERS)
+def test_everything_stays_on_the_sheet(K, name):
+    model = build(name, torch.float64, K).eval()
     with torch.no_grad():  # in float64, what was rounded to float32 is off
         model.words.copy_(model.manifold.projx(model.words))
         model.types.points.weight.copy_(model.manifold.projx(model.types.points.weight))
@@ -137,7 +142,7 @@ def test_positions_count_from_the_mention():
 def test_parameters_are_about_equal_at_the_sizes_compared():
     words, sizes = torch.zeros(3, 100), {}
     for name in ("lorentz", "tangent"):
-        model = EntityTyper(words, 10_331, 64, feedforward=128, transform=name)
+        model = EntityTyper(words, 10_331, 64, feedforward=128, merge_feedforward=64, transform=name)
         sizes[name] = sum(parameter.numel() for parameter in model.parameters())
     for kind in (MultiTask, HY):
         sizes[kind.__name__] = sum(parameter.numel() for parameter in kind(words, 10_331, 64).parameters())

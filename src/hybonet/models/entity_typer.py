@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
-from hybonet.models.tangent_encoder import TangentEncoderLayer, TangentPositionalEncoding
+from hybonet.models.typer_maps import LorentzMaps, TangentMaps, TyperMaps
 from hybonet.models.typing_model import TypingModel, unit_length_on_average
 from hybonet.nn import (
     EuclideanToLorentz,
     LorentzCentroidPooling,
     LorentzDistanceHead,
-    LorentzLinear,
-    LorentzPositionalEncoding,
-    LorentzTransformerEncoder,
-    LorentzTransformerEncoderLayer,
-    TangentLinear,
     attention_weights,
 )
 from hybonet.nn.module import LorentzModule
-
-Transform = Literal["lorentz", "tangent"]
 
 
 class TypePoints(LorentzModule):
@@ -85,11 +78,14 @@ class EntityTyper(TypingModel):
         num_types: how many types.
         dim: ambient coordinates of everything inside.
         layers, heads, feedforward: of the context's Transformer.
+        merge_feedforward: coordinates inside a feed-forward block behind the merging; None (the paper): no such block.
         dropout: on the input of the linear maps; attention_dropout: on attention weights; merge_dropout: on mention and
             context where they are merged.
         word_radius: how far from the origin words lie on the average.
         scale: λ of the linear maps at the start.
         positions: ``"relative"`` to the mention, or counted from the first word (``"absolute"``).
+        norm_first: blocks add to their input, as in :class:`~hybonet.nn.LorentzTransformerEncoderLayer`, and the heads
+            of the context's Transformer start near the origin.
         transform: ``"lorentz"``, or ``"tangent"``: every map through the tangent space, for comparison.
         manifold: K = -1 by default.
 
@@ -111,6 +107,7 @@ class EntityTyper(TypingModel):
         layers: int = 2,
         heads: int = 4,
         feedforward: int = 512,
+        merge_feedforward: int | None = None,
         dropout: float = 0.0,
         attention_dropout: float = 0.2,
         merge_dropout: float = 0.1,
@@ -119,64 +116,28 @@ class EntityTyper(TypingModel):
         type_std: float | None = None,
         context_words: int = 25,
         positions: Literal["relative", "absolute"] = "relative",
-        transform: Transform = "lorentz",
+        norm_first: bool = False,
+        transform: Literal["lorentz", "tangent"] = "lorentz",
         manifold: Lorentz | None = None,
     ) -> None:
         manifold = manifold or Lorentz()
         lifted = EuclideanToLorentz(manifold=manifold)(unit_length_on_average(words, word_radius)).detach()
         super().__init__(lifted, num_types, context_words)
         self.manifold, self.dim, self.positions = manifold, dim, positions
-        self.lift = self._linear(transform, lifted.shape[-1], dim, dropout, scale)
+        maps: TyperMaps = TangentMaps(manifold, dropout)
+        if transform == "lorentz":
+            maps = LorentzMaps(manifold, dropout, scale, norm_first)
         places = 2 * context_words + 1 if positions == "relative" else context_words
-        self.position = self._position(transform, places, dropout, scale)
+        self.lift = maps.linear(lifted.shape[-1], dim)
+        self.position = maps.position(dim, places)
         self.mention_pool = LorentzCentroidPooling(manifold=manifold)
-        self.encoder = self._encoder(transform, layers, heads, feedforward, dropout, attention_dropout, scale)
+        self.encoder = maps.encoder(dim, layers, heads, feedforward, attention_dropout)
         self.attention = ContextAttention(
-            dim,
-            self._position(transform, places, dropout, scale),
-            self._linear(transform, dim, dim, dropout, scale),
-            self._linear(transform, dim, dim, dropout, scale),
-            manifold=manifold,
+            dim, maps.position(dim, places), maps.linear(dim, dim), maps.linear(dim, dim), manifold=manifold
         )
-        self.merge = _Merge(dim, transform, merge_dropout, scale, manifold)
+        self.merge = maps.merge(dim, merge_dropout)
+        self.merge_feedforward = None if merge_feedforward is None else maps.feedforward(dim, merge_feedforward)
         self.types = TypePoints(dim, num_types, manifold=manifold, init_std=type_std)
-
-    def _linear(self, transform: Transform, before: int, after: int, dropout: float, scale: float) -> nn.Module:
-        if transform == "tangent":
-            return TangentLinear(before, after, manifold=self.manifold, dropout=dropout)
-        return LorentzLinear(before, after, manifold=self.manifold, dropout=dropout, scale=scale)
-
-    def _position(self, transform: Transform, places: int, dropout: float, scale: float) -> nn.Module:
-        if transform == "tangent":
-            return TangentPositionalEncoding(self.dim, places, dropout=dropout, manifold=self.manifold)
-        linear = {"dropout": dropout, "scale": scale}
-        return LorentzPositionalEncoding(self.dim, places, manifold=self.manifold, linear=linear)
-
-    def _encoder(
-        self,
-        transform: Transform,
-        layers: int,
-        heads: int,
-        feedforward: int,
-        dropout: float,
-        attention_dropout: float,
-        scale: float,
-    ) -> nn.Module:
-        if transform == "tangent":
-            options: dict[str, Any] = {"attention_dropout": attention_dropout, "dropout": dropout}
-            return _Stack(
-                TangentEncoderLayer(self.dim, heads, feedforward, manifold=self.manifold, **options)
-                for _ in range(layers)
-            )
-        layer = LorentzTransformerEncoderLayer(
-            self.dim,
-            heads,
-            feedforward,
-            attention_dropout,
-            manifold=self.manifold,
-            linear={"dropout": dropout, "scale": scale},
-        )
-        return LorentzTransformerEncoder(layer, layers)
 
     @property
     def type_bias(self) -> Tensor:
@@ -196,38 +157,8 @@ class EntityTyper(TypingModel):
         x = self.position(self.lift(self.words[context]), positions=around)
         h = self.encoder(x, src_key_padding_mask=padding)
         c = self.attention(h, padding, around)
-        return self.merge(m, c)
+        r = self.merge(m, c)
+        return r if self.merge_feedforward is None else self.merge_feedforward(r, r)
 
     def forward(self, mention: Tensor, context: Tensor, place: Tensor) -> Tensor:
         return self.types(self.represent(mention, context, place))
-
-
-class _Stack(nn.Module):
-    """Encoder layers one after the other, called as a Lorentz encoder is."""
-
-    def __init__(self, layers: Any) -> None:
-        super().__init__()
-        self.layers = nn.ModuleList(layers)
-
-    def forward(self, x: Tensor, src_key_padding_mask: Tensor) -> Tensor:
-        for layer in self.layers:
-            x = layer(x, src_key_padding_mask)
-        return x
-
-
-class _Merge(LorentzModule):
-    """Two points side by side, mapped to one."""
-
-    def __init__(self, dim: int, transform: Transform, dropout: float, scale: float, manifold: Lorentz) -> None:
-        super().__init__(manifold)
-        self.linear: nn.Module
-        if transform == "tangent":
-            self.linear = TangentLinear(2 * dim - 1, dim, manifold=manifold, dropout=dropout)
-        else:
-            self.linear = LorentzLinear(2 * dim, dim, manifold=manifold, dropout=dropout, scale=scale, in_heads=2)
-
-    def forward(self, first: Tensor, second: Tensor) -> Tensor:
-        if isinstance(self.linear, LorentzLinear):
-            return self.linear(torch.cat((first, second), dim=-1))
-        tangents = [self.manifold.logmap0(each)[..., 1:] for each in (first, second)]
-        return self.linear(self.manifold.expmap0(nn.functional.pad(torch.cat(tangents, dim=-1), (1, 0))))

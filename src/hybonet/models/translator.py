@@ -16,12 +16,11 @@ from hybonet.nn import (
     LorentzPositionalEncoding,
     LorentzTransformer,
 )
+from hybonet.nn.transformer import HEAD_SCALE
 
 #: With norm_first, where weights of the normalised maps start. Of their product only the direction counts, so that a
 #: step of Adam turns it by the step's length over the weights': from ±0.02 by as much as it is, again and again.
 DIRECTION_BOUND = 0.3
-#: With norm_first, λ of queries, keys and values: near the origin attention starts even, a centroid is nearly a mean.
-HEAD_SCALE = 2.5
 
 
 class Translator(TransformerTranslator):

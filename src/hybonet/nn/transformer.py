@@ -20,6 +20,10 @@ from hybonet.nn.linear import Activation
 from hybonet.nn.module import LorentzModule, require_same_manifold
 from hybonet.nn.multihead_attention import LorentzMultiheadAttention
 
+#: A λ of queries, keys and values that goes well with norm_first: near the origin attention starts even, and a centroid
+#: is nearly a mean.
+HEAD_SCALE = 2.5
+
 
 class LorentzTransformerEncoderLayer(LorentzModule):
     """Self-attention and feed-forward, each with the block's input as residual.

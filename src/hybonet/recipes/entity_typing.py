@@ -13,13 +13,16 @@ def default(**changes: Any) -> TypingSettings:
     """For some thousand mentions.
 
     Types start near the origin and are moved coordinate by coordinate, so that rare ones lie where their few mentions
-    put them and not where chance did; those that hold weigh twice, since most do not.
+    put them and not where chance did; those that hold weigh twice, since most do not. Batches are small, since with few
+    mentions steps count for more than their size, and blocks add to their input (norm_first).
     """
     settings: dict[str, Any] = {
         "dim": 64,
         "feedforward": 128,
+        "merge_feedforward": 64,
+        "norm_first": True,
         "epochs": 12,
-        "batch_size": 200,
+        "batch_size": 50,
         "lr": 0.004,
         "optimizer": "chart",
         "type_std": 0.01,
@@ -71,9 +74,7 @@ RECIPES: dict[str, dict[str, Any]] = {
     },
     "typing-tutorial": {
         "about": "the invented town inside the package, under two minutes",
-        "settings": default(
-            dim=32, feedforward=64, heads=2, epochs=30, batch_size=50, lr=0.01, word_dropout=0.0, validate_every=5
-        ),
+        "settings": default(dim=32, feedforward=64, heads=2, epochs=30, lr=0.01, word_dropout=0.0, validate_every=5),
         "data": "little-town",
         "ranges": _RANGES,
     },

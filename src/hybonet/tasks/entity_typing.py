@@ -152,6 +152,8 @@ def build_model(settings: TypingSettings, data: MentionData, train: Tensor | Non
         attention_dropout=s.attention_dropout,
         scale=s.scale,
         positions=s.positions,
+        norm_first=s.norm_first,
+        merge_feedforward=s.merge_feedforward,
         transform="tangent" if s.model == "hybonet-tangent" else "lorentz",
         manifold=Lorentz(s.K),
         **shared,

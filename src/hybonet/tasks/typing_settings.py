@@ -34,6 +34,16 @@ class TypingSettings(LoopSettings):
         "relative",
         description="how words of the context are numbered: relative to the mention, or absolute from the first word",
     )
+    norm_first: bool = Field(
+        False,
+        description="hybonet: blocks add to their input, instead of normalising the sum (the paper): learns sooner",
+    )
+    merge_feedforward: int | None = Field(
+        None,
+        ge=2,
+        description="hybonet: coordinates inside a feed-forward block after mention and context are put together; none "
+        "(the paper): there is no such block",
+    )
     mention_words: int = Field(5, ge=1, description="longest mention; the rest is cut off")
     context_words: int = Field(
         25, ge=1, description="longest sentence; words farthest from the mention are cut off at the longer side"
