@@ -58,7 +58,7 @@ TYPING_RANGES = (
 #: At one length for all.
 TYPING_EPOCHS = 12
 TYPING_MODELS = ("hybonet", "hybonet-tangent", "MultiTask", "LabelGCN", "HY")
-GRAPH_TRIALS, TYPING_TRIALS = 8, 4
+GRAPH_TRIALS, TYPING_TRIALS = 8, 6
 
 SEARCHES: dict[str, Search] = {}
 for _cell, (_data, _recipe) in graph_cells.CELLS.items():
@@ -69,7 +69,7 @@ for _cell, (_data, _recipe) in graph_cells.CELLS.items():
             _fixed = (*_changes, "protocol=released", "scale=10", "max_grad_norm=none", "epochs=600", "patience=20")
             SEARCHES[f"{_cell}-{_name}"] = Search("graph", _data, _recipe, _fixed, GRAPH_RANGES, GRAPH_TRIALS)
 for _model in TYPING_MODELS:
-    _fixed = (f"model={_model}", f"epochs={TYPING_EPOCHS}", "dim=64", "batch_size=200", "attention_dropout=0.2")
+    _fixed = (f"model={_model}", f"epochs={TYPING_EPOCHS}", "dim=64", "batch_size=50", "attention_dropout=0.2")
     _ranges = TYPING_RANGES if _model == "hybonet" else (*TYPING_RANGES, "word_radius=0.5:8:log")
     if _model == "hybonet-tangent":
         _fixed += ("word_radius=4",)  # its maps shrink what they are given: at 1 it hardly learns in the time
