@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
-import shutil
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ import probe_cells
 import searched
 import searches
 import translation_cells
+from hybonet.tasks.run_folder import write_json
 from in_process import hybonet
 from stored_records import RECORDS
 
@@ -180,10 +181,17 @@ def train(name: str, seed: int, runs: Path, threads: int) -> None:
             command += ["--teacher", str(runs / teacher)]
     hybonet(command)
     target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(out / "record.json", target)
+    store(out / "record.json", target)
     if experiment.encoder:
         (out / "states.safetensors").unlink()  # large, and of no use once training is done
     print(f"stored {target.relative_to(ROOT)}")
+
+
+def store(record: Path, target: Path) -> None:
+    """Copy a record, without the sentences of a corpus that it may quote: those are not ours to pass on."""
+    stored = json.loads(record.read_text(encoding="utf-8"))
+    stored.get("test", {}).pop("examples", None)
+    write_json(target, stored)
 
 
 def main() -> None:
