@@ -146,8 +146,9 @@ def test_layers_against_dense_formulas():
     torch.testing.assert_close(hgcn.aggregate(points, hgcn.prepare(graph, 5, torch.float32)), expected)
 
     weight = (-distance).masked_fill(adjacency == 0, -torch.inf).softmax(1)
-    torch.testing.assert_close(HAT(3, manifold=manifold, dim=4).aggregate(points, graph), hgcn.lift(weight @ tangent),
-                               rtol=1e-3, atol=1e-3)  # fmt: skip
+    hat = HAT(3, manifold=manifold, dim=4)
+    prepared = hat.prepare(graph, 5, torch.float32)
+    torch.testing.assert_close(hat.aggregate(points, prepared), hgcn.lift(weight @ tangent), rtol=1e-3, atol=1e-3)
 
     weight = (-square).masked_fill(adjacency == 0, -torch.inf).softmax(1)
     lgcn = LGCN(3, manifold=manifold, dim=4)
@@ -155,13 +156,14 @@ def test_layers_against_dense_formulas():
     torch.testing.assert_close(lgcn.aggregate(points, prepared), manifold.to_sheet(weight @ points))
 
 
-def test_lgcn_has_gradients_that_do_not_depend_on_the_kernel(monkeypatch):
-    lgcn = LGCN(3, dim=4)
-    graph = lgcn.prepare(torch.cat((PATH, torch.arange(5).expand(2, 5)), dim=1), 5, torch.float64)
-    x = lgcn.manifold.random_normal(5, 4).double().requires_grad_()
+@pytest.mark.parametrize("kind", [LGCN, HAT])
+def test_gradients_of_attention_do_not_depend_on_the_kernel(kind, monkeypatch):
+    model = kind(3, dim=4)
+    graph = model.prepare(torch.cat((PATH, torch.arange(5).expand(2, 5)), dim=1), 5, torch.float64)
+    x = model.manifold.random_normal(5, 4).double().requires_grad_()
 
     def gradient():
-        return torch.autograd.grad(lgcn.aggregate(lgcn.manifold.to_sheet(x), graph)[:, 1:].sum(), x)[0]
+        return torch.autograd.grad(model.aggregate(model.manifold.to_sheet(x), graph)[:, 1:].sum(), x)[0]
 
     sampled = gradient()
     monkeypatch.setattr("hybonet.models.baselines.tangent_graphs.are_sampled", lambda points: False)

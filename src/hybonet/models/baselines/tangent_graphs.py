@@ -17,6 +17,7 @@ from hybonet.geometry.sampled_products import are_sampled
 from hybonet.models.graph_model import GraphModel, ends_of, lorentzian_square
 from hybonet.nn import EuclideanToLorentz, LorentzDistanceHead, LorentzToEuclidean, TangentLinear
 from hybonet.nn.sparse_attention import sparse_attention
+from hybonet.nn.sparse_edges import EdgePattern, edge_products, edge_sums
 from hybonet.nn.sparse_product import compressed, entries, sparse_product, transposed
 
 
@@ -114,11 +115,19 @@ class HGCN(TangentGraphModel):
 class HAT(TangentGraphModel):
     """Hyperbolic graph attention (Zhang et al., 2021): neighbours weighed by distance, summed in the tangent space."""
 
-    def aggregate(self, points: Tensor, graph: Tensor) -> Tensor:
-        source, target = graph
-        weight = softmax(-self.geodesic(points[source], points[target]), target, num_nodes=len(points))
-        messages = weight[:, None] * self.flat(points)[source]
-        return self.lift(scatter(messages, target, dim_size=len(points)))
+    def prepare(self, edges: Tensor, count: int, dtype: torch.dtype) -> EdgePattern:
+        return EdgePattern.of(edges, count)
+
+    def aggregate(self, points: Tensor, graph: EdgePattern) -> Tensor:
+        tangent = self.flat(points)
+        if not (are_sampled(points) and are_sampled(tangent)):
+            weight = self._weights(self.geodesic(points[graph.rows], points[graph.columns]), graph)
+            return self.lift(scatter(weight[:, None] * tangent[graph.columns], graph.rows, dim_size=len(points)))
+        square = 2.0 / self.manifold.K - 2.0 * edge_products(_for_products(points), points, graph)
+        return self.lift(edge_sums(self._weights(geodesic_of(square, K=self.manifold.K), graph), tangent, graph))
+
+    def _weights(self, distance: Tensor, graph: EdgePattern) -> Tensor:
+        return softmax(-distance, graph.rows, num_nodes=len(graph.starts) - 1)
 
 
 class LGCN(TangentGraphModel):
@@ -141,9 +150,8 @@ class LGCN(TangentGraphModel):
             square = lorentzian_square(self.manifold, points[source], points[target], exact=not self.training)
             weight = softmax(-square, target, num_nodes=len(points))
             return self.manifold.to_sheet(scatter(weight[:, None] * points[source], target, dim_size=len(points)))
-        # -d² is 2<x, y>_L but for a constant, and <x, y>_L = (-x_t, x_s)·y
-        asking = 2.0 * torch.cat((-points[:, :1], points[:, 1:]), dim=-1)
-        total = sparse_attention(asking[None], points[None], points[None], graph)
+        # -d² is 2<x, y>_L but for a constant.
+        total = sparse_attention(2.0 * _for_products(points)[None], points[None], points[None], graph)
         return self.manifold.to_sheet(total[0])
 
     def squared_distance(self, z: Tensor, pairs: Tensor) -> Tensor:
@@ -151,3 +159,8 @@ class LGCN(TangentGraphModel):
 
     def squared_distances(self, some: Tensor, z: Tensor) -> Tensor:
         return self.manifold.csqdist(some, z)
+
+
+def _for_products(points: Tensor) -> Tensor:
+    """(-x_t, x_s), whose ordinary product with y is <x, y>_L."""
+    return torch.cat((-points[:, :1], points[:, 1:]), dim=-1)
