@@ -6,6 +6,8 @@ from torch_geometric.nn import GCNConv
 
 from hybonet.data import load_network
 from hybonet.geometry import Lorentz
+from hybonet.geometry.sampled_products import are_sampled
+from hybonet.models.baselines import tangent_graphs
 from hybonet.models.baselines.tangent_graphs import HAT, HGCN, LGCN
 from hybonet.models.graph_network import GraphNetwork
 from hybonet.nn import LorentzGraphConv
@@ -165,8 +167,11 @@ def test_gradients_of_attention_do_not_depend_on_the_kernel(kind, monkeypatch):
     def gradient():
         return torch.autograd.grad(model.aggregate(model.manifold.to_sheet(x), graph)[:, 1:].sum(), x)[0]
 
+    asked = []
+    monkeypatch.setattr(tangent_graphs, "are_sampled", lambda points: asked.append(are_sampled(points)) or asked[-1])
     sampled = gradient()
-    monkeypatch.setattr("hybonet.models.baselines.tangent_graphs.are_sampled", lambda points: False)
+    assert asked == [True]
+    monkeypatch.setattr(tangent_graphs, "are_sampled", lambda points: False)
     torch.testing.assert_close(sampled, gradient())
 
 

@@ -119,8 +119,8 @@ class HAT(TangentGraphModel):
         return EdgePattern.of(edges, count)
 
     def aggregate(self, points: Tensor, graph: EdgePattern) -> Tensor:
-        tangent = self.flat(points)
-        if not (are_sampled(points) and are_sampled(tangent)):
+        points, tangent = points.contiguous(), self.flat(points).contiguous()
+        if not are_sampled(points):
             weight = self._weights(self.geodesic(points[graph.rows], points[graph.columns]), graph)
             return self.lift(scatter(weight[:, None] * tangent[graph.columns], graph.rows, dim_size=len(points)))
         square = 2.0 / self.manifold.K - 2.0 * edge_products(_for_products(points), points, graph)
@@ -145,6 +145,7 @@ class LGCN(TangentGraphModel):
         return compressed(edges[1], edges[0], ones, (count, count))
 
     def aggregate(self, points: Tensor, graph: Tensor) -> Tensor:
+        points = points.contiguous()
         if not are_sampled(points):
             target, source, _ = entries(graph)
             square = lorentzian_square(self.manifold, points[source], points[target], exact=not self.training)
