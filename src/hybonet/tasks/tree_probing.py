@@ -207,9 +207,11 @@ def chain_scores(trees: Sequence[DependencyTree]) -> ProbeScores:
     for length, numbers in _by_length(trees).items():
         depths = torch.arange(length).expand(len(numbers), length)
         distances = (depths[:, :, None] - depths[:, None, :]).abs()
-        gold = (torch.stack([getattr(trees[number], what) for number in numbers]) for what in ("distances", "depths"))
-        punctuation = torch.stack([trees[number].is_punctuation for number in numbers])
-        meter.add(distances[None].float(), depths[None].float(), *gold, punctuation)
+        chosen = [trees[number] for number in numbers]
+        gold_distances = torch.stack([tree.distances for tree in chosen])
+        gold_depths = torch.stack([tree.depths for tree in chosen])
+        punctuation = torch.stack([tree.is_punctuation for tree in chosen])
+        meter.add(distances[None].float(), depths[None].float(), gold_distances, gold_depths, punctuation)
     return meter.scores()[0]
 
 
