@@ -29,7 +29,6 @@ Encoders are those of English-German translators, 64 coordinates and 3 layers, t
 of UD English-EWT. Every layer is probed; the layer and the epoch are chosen on dev, and the figures are on test. Mean ± standard deviation over
 seeds of the probe, each on the same translator. The paper's figures are of other text (a parser's trees of IWSLT'14 sentences) and of translators trained on five times
 the pairs or more: they stand beside for their order, not their size.
-
 """
 
 
@@ -43,9 +42,10 @@ def row(label: str, name: str) -> list[str] | None:
     return [label, str(len(found)), layers, *figures]
 
 
-def chain(name: str) -> list[str]:
+def chain(cell: str) -> list[str]:
     """The measures of the tree in which every word hangs on the one before it, on the same test sentences."""
-    scores = of_experiment("probe", name)[0]["chain"]["test"]
+    records = (record for system in LABELS for record in of_experiment("probe", f"probe-{cell}-{system}"))
+    scores = next(records)["chain"]["test"]
     return ["each word on the one before", "–", "–", *(f"{100 * scores[measure]:.1f}" for measure in MEASURES)]
 
 
@@ -53,8 +53,7 @@ def table(cell: str, rows: list[tuple[str, str]], *, paper: bool = False) -> str
     """Rows of the experiments that were run, with the paper's below."""
     found = [found for label, name in rows if (found := row(label, f"probe-{cell}-{name}")) is not None]
     if found and paper:
-        found.append(chain(f"probe-{cell}-{rows[0][1]}"))
-    if found and paper:
+        found.append(chain(cell))
         found += [
             [f"paper: {LABELS[system].strip('*')}", "–", "–", *(f"{100 * each:.0f}" for each in figures)]
             for system, figures in PAPER.items()

@@ -123,6 +123,15 @@ def test_the_bias_starts_where_it_is_told(name):
     assert torch.allclose(model(*batch()).mean(0), odds, atol=1e-4)
 
 
+@pytest.mark.parametrize(("name", "form"), [("lorentz", "normalized"), ("lorentz-adding", "pure")])
+def test_blocks_add_with_norm_first(name, form):
+    model = build(name)
+    blocks = [layer.feed_forward for layer in model.encoder.layers]
+    blocks += [model.merge_feedforward] if model.merge_feedforward is not None else []
+    assert [block.linear2.form for block in blocks] == [form] * len(blocks)
+    assert all(layer.self_attn.out_proj.form == form for layer in model.encoder.layers)
+
+
 def test_label_propagation_is_the_dense_formula():
     together = torch.zeros(3, TYPES)
     together[0, :2], together[1, 1:4], together[2, 5] = 1, 1, 1

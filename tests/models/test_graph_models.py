@@ -65,6 +65,14 @@ def test_nodes_are_points_of_the_manifold(name):
     assert model.manifold.check_point(z)
 
 
+@pytest.mark.parametrize("name", ["hybonet", "hybonet-tangent", "LGCN", "HGCN", "HAT"])
+def test_distances_of_training_are_those_of_use(name):
+    model = built(name, K=-2.0).double()
+    z = model.encode(torch.randn(5, 6, dtype=torch.float64), PATH)
+    pairs = torch.tensor([[0, 1], [2, 4], [3, 1]])
+    torch.testing.assert_close(model.train().squared_distance(z, pairs), model.eval().squared_distance(z, pairs))
+
+
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
 def test_sparse_and_dense_features_are_the_same_model(name, size):

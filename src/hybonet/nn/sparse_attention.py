@@ -9,14 +9,14 @@ import torch
 from torch import Tensor
 
 from hybonet.geometry.sampled_products import products_at
-from hybonet.nn.sparse_product import entries
+from hybonet.nn.sparse_edges import EdgePattern
 
 
 class _SparseAttention(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, matrix: Tensor, kept: Tensor | None) -> Tensor:
-        rows, columns, factor = entries(matrix)
-        starts, absent = matrix.crow_indices(), factor == 0
+        pattern, factor = EdgePattern.of_matrix(matrix), matrix.values()
+        starts, rows, columns, absent = pattern.starts, pattern.rows, pattern.columns, factor == 0
         weights = q.new_empty(len(q), len(columns))
         out = v.new_empty(len(v), q.shape[1], v.shape[2])
         with torch.autocast(q.device.type, enabled=False):
@@ -27,33 +27,23 @@ class _SparseAttention(torch.autograd.Function):
                 torch.mul(logits.sub_(largest[rows]).clamp_max_(0.0).exp_(), factor, out=weight)
                 if kept is not None:
                     weight.mul_(kept[head])
-                out[head] = _matrix(starts, columns, weight, v.shape[1]) @ v[head]
+                out[head] = pattern.matrix(weight) @ v[head]
         ctx.save_for_backward(q, k, v, weights)
-        ctx.pattern = (starts, rows, columns)
+        ctx.pattern = pattern
         return out
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         q, k, v, weights = ctx.saved_tensors
-        starts, rows, columns = ctx.pattern
-        grad = grad.contiguous()
-        # The transpose has the same entries in another order.
-        order = columns.argsort()
-        back = torch.zeros(k.shape[1] + 1, dtype=torch.long, device=columns.device)
-        torch.cumsum(torch.bincount(columns, minlength=k.shape[1]), 0, out=back[1:])
-        sources = rows[order]
+        pattern, grad = ctx.pattern, grad.contiguous()
         grad_q, grad_k, grad_v = torch.empty_like(q), torch.empty_like(k), torch.empty_like(v)
         for head, weight in enumerate(weights):
-            of_logits = products_at(grad[head], v[head], starts, columns).mul_(weight)
-            grad_q[head] = _matrix(starts, columns, of_logits, k.shape[1]) @ k[head]
-            grad_k[head] = _matrix(back, sources, of_logits[order], q.shape[1]) @ q[head]
-            grad_v[head] = _matrix(back, sources, weight[order], q.shape[1]) @ grad[head]
+            of_logits = products_at(grad[head], v[head], pattern.starts, pattern.columns).mul_(weight)
+            grad_q[head] = pattern.matrix(of_logits) @ k[head]
+            grad_k[head] = pattern.transposed(of_logits) @ q[head]
+            grad_v[head] = pattern.transposed(weight) @ grad[head]
         return grad_q, grad_k, grad_v, None, None
-
-
-def _matrix(starts: Tensor, columns: Tensor, values: Tensor, width: int) -> Tensor:
-    return torch.sparse_csr_tensor(starts, columns, values, (len(starts) - 1, width), check_invariants=False)
 
 
 def sparse_attention(q: Tensor, k: Tensor, v: Tensor, matrix: Tensor, kept: Tensor | None = None) -> Tensor:

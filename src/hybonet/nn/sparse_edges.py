@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -14,9 +15,9 @@ from hybonet.nn.sparse_product import compressed, entries
 
 @dataclass(frozen=True)
 class EdgePattern:
-    """Where the entries of a sparse matrix are, by rows and, for gradients, by columns as well.
+    """Where the entries of a sparse matrix are, in compressed rows; for gradients by columns as well, found when asked.
 
-    Edges have the order of the rows. Make one by :meth:`of`, once for a graph.
+    Edges have the order of the rows.
 
     Example:
         >>> pattern = EdgePattern.of(torch.tensor([[0, 1, 2], [2, 0, 0]]), 3)
@@ -27,31 +28,41 @@ class EdgePattern:
     starts: Tensor
     rows: Tensor
     columns: Tensor
-    #: The same entries by columns: where each begins, its rows, and the edges' numbers in this order.
-    column_starts: Tensor
-    rows_by_column: Tensor
-    by_column: Tensor
+    #: How many columns the matrix has.
+    width: int
 
     @classmethod
     def of(cls, edges: Tensor, count: int) -> EdgePattern:
         """Of an edge index ``(2, E)`` from sources to targets, for sums over the sources of each target."""
-        matrix = compressed(edges[1], edges[0], torch.ones_like(edges[0], dtype=torch.float32), (count, count))
+        ones = torch.ones_like(edges[0], dtype=torch.float32)
+        return cls.of_matrix(compressed(edges[1], edges[0], ones, (count, count)))
+
+    @classmethod
+    def of_matrix(cls, matrix: Tensor) -> EdgePattern:
+        """Of a matrix in compressed rows."""
         rows, columns, _ = entries(matrix)
-        order = columns.argsort(stable=True)
-        back = torch.zeros(count + 1, dtype=torch.long, device=columns.device)
-        torch.cumsum(torch.bincount(columns, minlength=count), 0, out=back[1:])
-        return cls(matrix.crow_indices(), rows, columns, back, rows[order], order)
+        return cls(matrix.crow_indices(), rows, columns, matrix.shape[1])
+
+    @cached_property
+    def _by_column(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Where each column's entries begin, their rows, and the numbers of the edges in this order."""
+        order = self.columns.argsort()
+        starts = torch.zeros(self.width + 1, dtype=torch.long, device=self.columns.device)
+        torch.cumsum(torch.bincount(self.columns, minlength=self.width), 0, out=starts[1:])
+        return starts, self.rows[order], order
 
     def matrix(self, values: Tensor) -> Tensor:
         """The matrix with values at the edges."""
-        size = (len(self.starts) - 1, len(self.column_starts) - 1)
-        return torch.sparse_csr_tensor(self.starts, self.columns, values, size, check_invariants=False)
+        return _compressed_rows(self.starts, self.columns, values, self.width)
 
     def transposed(self, values: Tensor) -> Tensor:
         """Its transpose."""
-        size = (len(self.column_starts) - 1, len(self.starts) - 1)
-        moved = values[self.by_column]
-        return torch.sparse_csr_tensor(self.column_starts, self.rows_by_column, moved, size, check_invariants=False)
+        starts, rows, order = self._by_column
+        return _compressed_rows(starts, rows, values[order], len(self.starts) - 1)
+
+
+def _compressed_rows(starts: Tensor, columns: Tensor, values: Tensor, width: int) -> Tensor:
+    return torch.sparse_csr_tensor(starts, columns, values, (len(starts) - 1, width), check_invariants=False)
 
 
 class _EdgeProducts(torch.autograd.Function):

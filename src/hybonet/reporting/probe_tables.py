@@ -15,10 +15,6 @@ from hybonet.reporting.narrow_table import add_row, narrow_table
 MEASURES = {"uuas": "UUAS", "dspr": "Dspr", "root": "Root", "nspr": "Nspr"}
 
 
-#: The tree that needs no encoder.
-CHAIN = "chain"
-
-
 def layers_table(record: Mapping[str, Any], split: str = "test") -> Table:
     """The measures of every layer on one split, with the mean on validation data by which the best is chosen; below,
     those of the chain in which every word hangs on the one before it.
@@ -35,7 +31,7 @@ def layers_table(record: Mapping[str, Any], split: str = "test") -> Table:
         name = f"{row['layer']} ←" if is_best else str(row["layer"])
         add_row(table, name, *_cells(row, split), style="bold" if is_best else None)
     if "chain" in record:
-        add_row(table, CHAIN, *_cells(record["chain"], split), style="dim")
+        add_row(table, "chain", *_cells(record["chain"], split), style="dim")
     return table
 
 
