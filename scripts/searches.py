@@ -1,4 +1,4 @@
-"""Search the settings of the systems that HyboNet is compared with, each with the same number of trials.
+"""Search the settings of the systems that are compared, each with the same number of trials.
 
     python scripts/searches.py --list
     python scripts/searches.py 'cora-nc-*' 'typing-*'
@@ -36,7 +36,7 @@ class Search:
     trials: int
 
 
-#: What is searched for every system on graphs, HyboNet's own settings having been chosen by hand in as many tries.
+#: What is searched for every system on graphs.
 GRAPH_RANGES = (
     "lr=0.002:0.05:log",
     "weight_decay=0,0.0001,0.001,0.01",
