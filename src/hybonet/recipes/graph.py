@@ -126,7 +126,10 @@ RECIPES: dict[str, dict[str, Any]] = {
         dropout=0.7,
         epochs=300,
     ),
-    "pubmed-lp": _of_ours("pubmed", "lp", None, loss="cross_entropy", learn_decoder=True, lr=0.02, epochs=200),
+    # Nodes without features have vectors of their own, which two layers let the network learn by heart.
+    "pubmed-lp": _of_ours(
+        "pubmed", "lp", None, loss="cross_entropy", learn_decoder=True, lr=0.02, layers=5, dropout=0.3, epochs=200
+    ),
     "paper-disease-lp": _of_the_paper("disease_lp", "lp", 0.968, lr=0.005, margin=30.0),
     "paper-disease-nc": _of_the_paper(
         "disease_nc", "nc", 0.960, lr=0.005, dropout=0.1, layers=3, margin=2.0, max_grad_norm=0.5
