@@ -72,7 +72,9 @@ for _model in TYPING_MODELS:
     _fixed = (f"model={_model}", f"epochs={TYPING_EPOCHS}", "dim=64", "batch_size=50", "attention_dropout=0.2")
     _ranges = TYPING_RANGES if _model == "hybonet" else (*TYPING_RANGES, "word_radius=0.5:8:log")
     if _model == "hybonet-tangent":
-        _fixed += ("word_radius=4",)  # its maps shrink what they are given: at 1 it hardly learns in the time
+        # Its maps shrink what they are given: from words near the origin it hardly learns in the time.
+        _fixed += ("word_radius=12", "positive_weight=6")
+        _ranges = (*TYPING_RANGES, "word_radius=4:24:log")
     SEARCHES[f"typing-{_model.lower()}"] = Search("typing", "ufet", "typing", _fixed, _ranges, TYPING_TRIALS)
 
 
