@@ -61,6 +61,23 @@ def table(cell: str, rows: list[tuple[str, str]], *, paper: bool = False) -> str
     return markdown_table(["encoder", "seeds", "layer", *MEASURES.values()], found) if found else ""
 
 
+def order(cell: str) -> str:
+    """The systems from the most of the tree to the least, beside how well their translators had learnt."""
+    told = []
+    for system, label in LABELS.items():
+        name, translators = f"probe-{cell}-{system}", of_experiment("translation", f"{cell}-{system}")
+        if of_experiment("probe", name) and translators:
+            average = sum(mean(name, measure) for measure in MEASURES) / len(MEASURES)
+            perplexity = translators[0]["valid"]["perplexity"]
+            told.append((average, f"{label.strip('*')} {average:.1f} ({perplexity:.1f})"))
+    return (
+        f"The mean of the four measures, and in brackets the perplexity of the translator on its validation pairs: "
+        f"{', '.join(text for _, text in sorted(told, reverse=True))}."
+        if told
+        else ""
+    )
+
+
 def mean(name: str, measure: str) -> float:
     """Of one experiment's seeds, per cent."""
     return Spread.of([100 * record["test"][measure] for record in of_experiment("probe", name)]).mean
@@ -99,7 +116,7 @@ def page() -> str:
             for system, label in LABELS.items()
             for probe in ("poincare", "euclidean")
         ]
-        parts += [f"## Translators {cell}", "Lorentz probes, per cent:", main]
+        parts += [f"## Translators {cell}", "Lorentz probes, per cent:", main, order(cell)]
         for about, rows in (
             ("What the probe can do by itself (`random weights`: the encoder before its training):", controls),
             ("Other probes on the same states:", others),

@@ -15,6 +15,7 @@ import fnmatch
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import graph_cells
 import probe_cells
@@ -189,11 +190,11 @@ def train(name: str, seed: int, runs: Path, threads: int) -> None:
 
 def store(record: Path, target: Path) -> None:
     """Copy a record, without the sentences of a corpus that it may quote: those are not ours to pass on."""
-    stored = json.loads(record.read_text(encoding="utf-8"))
-    for measured in stored.values():
-        if isinstance(measured, dict):
-            measured.pop("examples", None)
-    write_json(target, stored)
+    write_json(target, json.loads(record.read_text(encoding="utf-8"), object_hook=_without_examples))
+
+
+def _without_examples(part: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in part.items() if name != "examples"}
 
 
 def main() -> None:

@@ -33,6 +33,6 @@ def test_a_record_is_stored_without_the_sentences_it_quotes(tmp_path, monkeypatc
     store = importlib.import_module("reproduce").store
     record, target = tmp_path / "record.json", tmp_path / "stored.json"
     measured = {"bleu": 1.5, "examples": [{"source": "ein Haus"}]}
-    record.write_text(json.dumps({"seed": 3, "test": measured, "test2017": measured}))
+    record.write_text(json.dumps({"seed": 3, "test2017": measured, "encoder": {"test": measured}}))
     store(record, target)
-    assert json.loads(target.read_text()) == {"seed": 3, "test": {"bleu": 1.5}, "test2017": {"bleu": 1.5}}
+    assert json.loads(target.read_text()) == {"seed": 3, "test2017": {"bleu": 1.5}, "encoder": {"test": {"bleu": 1.5}}}
