@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import translation_cells
+
 TREES = "UD_English-EWT"
 #: Translation experiments from English, whose encoders are probed, and the systems compared.
 CELLS = ("multi30k-64", "iwslt14-en-de-64")
@@ -29,3 +31,5 @@ def probings() -> Iterator[tuple[str, str, str, int, tuple[str, ...], str, str]]
             for probe in ("poincare", "euclidean"):
                 yield f"{name}-by-{probe}", TREES, "probe", 1, (*SHORT, f"probe={probe}"), encoder, minutes
             yield f"{name}-paper", TREES, PAPER[system], 1, (), encoder, "about twenty minutes on one core"
+    cell, system, _ = translation_cells.SHORT
+    yield f"probe-{cell}-{system}", TREES, "probe", 1, SHORT, f"{cell}-{system}-seed0", minutes

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import probe_cells
+import translation_cells
 from hybonet.reporting.probe_tables import MEASURES
 from hybonet.reporting.run_report import Spread, markdown_table
 from stored_records import of_experiment
@@ -16,6 +17,8 @@ ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/results/probing.md"
 
 LABELS = {"hybonet": "**HyboNet**", "hatt": "HAtt", "euclidean": "Transformer"}
+#: With the Transformer that was stopped early.
+ALL_LABELS = LABELS | {translation_cells.SHORT[1]: f"Transformer after {translation_cells.SHORT[2]} epochs"}
 #: The paper's table: a parser's trees of IWSLT'14 text, translators trained on all of IWSLT'14.
 PAPER = {"hybonet": (0.59, 0.70, 0.64, 0.92), "hatt": (0.50, 0.64, 0.49, 0.88), "euclidean": (0.36, 0.30, 0.12, 0.88)}
 INTRODUCTION = """
@@ -64,7 +67,7 @@ def table(cell: str, rows: list[tuple[str, str]], *, paper: bool = False) -> str
 def order(cell: str) -> str:
     """The systems from the most of the tree to the least, beside how well their translators had learnt."""
     told = []
-    for system, label in LABELS.items():
+    for system, label in ALL_LABELS.items():
         name, translators = f"probe-{cell}-{system}", of_experiment("translation", f"{cell}-{system}")
         if of_experiment("probe", name) and translators:
             average = sum(mean(name, measure) for measure in MEASURES) / len(MEASURES)
@@ -103,7 +106,7 @@ def page() -> str:
     """The whole page as Markdown."""
     parts = [INTRODUCTION.strip()]
     for cell in probe_cells.CELLS:
-        main = table(cell, [(label, system) for system, label in LABELS.items()], paper=True)
+        main = table(cell, [(label, system) for system, label in ALL_LABELS.items()], paper=True)
         if not main:
             continue
         controls = [
