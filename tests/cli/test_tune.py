@@ -86,6 +86,14 @@ def test_the_first_trial_is_the_recipe_and_the_end_compares_with_it(folder: Path
     assert "None was better than the recipe as it is (trial 1)" in alone.output
 
 
+def test_a_recipe_outside_the_ranges_is_not_the_first_trial_and_that_is_said(folder: Path) -> None:
+    outcome = run(f"{TUNE} --trials 1 --range lr=0.03:0.04 --range negatives=5,6", folder)
+    assert outcome.code == 0, outcome.output
+    assert re.search(r"^note: the recipe's lr=0\.0\d+ is not in the range 0.03:0.04, so that", outcome.output, re.M)
+    assert outcome.output.count("note: the recipe's") == 2
+    assert 0.03 <= float(rows(folder)[0]["lr"]) <= 0.04
+
+
 def test_test_triples_are_never_ranked_nor_known(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ranked = []
 

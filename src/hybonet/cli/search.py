@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from hybonet.cli.options import tell_notes
 from hybonet.cli.training import settings_for
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def tune_in(
     """What the commands share: check everything, search, and show what was found."""
     from hybonet.training import Interrupted
     from hybonet.tuning.progress import TerminalSearchReporter
+    from hybonet.tuning.ranges import as_text, out_of_range
     from hybonet.tuning.search import require_one_process, run_search
     from hybonet.tuning.search_folder import describe_search, prepare_folder, read_search, resume_command
     from hybonet.tuning.study import require_optuna
@@ -62,6 +64,11 @@ def tune_in(
     again = resume_command(out, kind.name, total if resume and total != earlier["trials"] else None)
     searched = ", ".join(f"{name} {each}" for name, each in ranges.items())
     typer.echo(f"Searching the best validation {task.monitor} over {searched}")
+    tell_notes(
+        f"the recipe's {name}={as_text(value)} is not in the range {ranges[name]}, so that the first trial is drawn as "
+        f"the others are; a --range with it lets the recipe come first"
+        for name, value in out_of_range(settings, ranges).items()
+    )
     reporter = TerminalSearchReporter(total, task.monitor, higher_is_better=task.higher_is_better)
     try:
         results = run_search(

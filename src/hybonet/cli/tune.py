@@ -108,8 +108,8 @@ def tune_kg(
 ) -> None:
     """Search for the settings with the best validation MRR; the test triples have no part in it.
 
-    The first trial is the recipe as it is. Trials that are worse than most at the same epoch are ended early, those
-    that diverge count as failed. Ctrl-C stops at the next batch, saves, and says how to go on.
+    The first trial is the recipe as it is, if the ranges have it. Trials that are worse than most at the same epoch are
+    ended early, those that diverge count as failed. Ctrl-C stops at the next batch, saves, and says how to go on.
     """
     with clean_errors():
         use_threads(threads)
@@ -139,8 +139,8 @@ def tune_graph(
 ) -> None:
     """Search for the settings that do best on the validation links or nodes; the test part has no part in it.
 
-    The first trial is the recipe as it is. Trials that are worse than most at the same epoch are ended early, those
-    that diverge count as failed. Ctrl-C stops at the next batch, saves, and says how to go on.
+    The first trial is the recipe as it is, if the ranges have it. Trials that are worse than most at the same epoch are
+    ended early, those that diverge count as failed. Ctrl-C stops at the next batch, saves, and says how to go on.
     """
     with clean_errors():
         use_threads(threads)
@@ -166,8 +166,8 @@ def tune_hierarchy(
 ) -> None:
     """Search for settings whose embedding gives the hierarchy back best, by mean average precision.
 
-    The first trial is the recipe as it is. Trials that are worse than most at the same epoch are ended early. Ctrl-C
-    stops at the next batch, saves, and says how to go on.
+    The first trial is the recipe as it is, if the ranges have it. Trials that are worse than most at the same epoch are
+    ended early. Ctrl-C stops at the next batch, saves, and says how to go on.
     """
     with clean_errors():
         use_threads(threads)
@@ -192,8 +192,8 @@ def tune_typing(
 ) -> None:
     """Search for the settings with the best macro F1 on the validation mentions; the test mentions have no part in it.
 
-    The first trial is the recipe as it is. Trials that are worse than most at the same epoch are ended early. Ctrl-C
-    stops at the next batch, saves, and says how to go on.
+    The first trial is the recipe as it is, if the ranges have it. Trials that are worse than most at the same epoch are
+    ended early. Ctrl-C stops at the next batch, saves, and says how to go on.
     """
     with clean_errors():
         use_threads(threads)

@@ -174,6 +174,17 @@ def value_of(settings: LoopSettings, name: str) -> Value:
     return next(value for key, value, _ in describe(settings) if key == name)
 
 
+def out_of_range(settings: LoopSettings, ranges: Mapping[str, Range]) -> dict[str, Value]:
+    """The settings whose own values their ranges do not have: they cannot be the first trial.
+
+    Example:
+        >>> ranges = {"max_grad_norm": Between(0.1, 1.0), "validate_every": OneOf((1, 5))}
+        >>> out_of_range(LoopSettings(max_grad_norm=2.0, validate_every=5), ranges)
+        {'max_grad_norm': 2.0}
+    """
+    return {name: value for name, each in ranges.items() if (value := value_of(settings, name)) not in each}
+
+
 def as_text(value: Value) -> str:
     """A value as ``--set`` and ``--range`` take it; a number comes back from it unchanged.
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hybonet.training import LoopSettings, generator_for
 from hybonet.training.settings import types_of
-from hybonet.tuning.ranges import Between, Range, Value, value_of
+from hybonet.tuning.ranges import Between, Range, Value, out_of_range, value_of
 
 if TYPE_CHECKING:
     import optuna
@@ -89,9 +89,8 @@ class Study:
             raise ValueError(
                 f"{path}: expected optuna's journal, but {error}; restore the file, or search in a new folder"
             ) from None
-        usual = {name: value_of(settings, name) for name in ranges}
-        if not self.study.trials and all(usual[name] in each for name, each in ranges.items()):
-            self.study.enqueue_trial(usual)
+        if not self.study.trials and not out_of_range(settings, ranges):
+            self.study.enqueue_trial({name: value_of(settings, name) for name in ranges})
         self._repeat_what_was_cut_off()
 
     def _repeat_what_was_cut_off(self) -> None:
