@@ -8,6 +8,8 @@ VENV   ?= .venv
 # Bytecode is left to the first import: compiling all of torch takes a minute, and little of it is ever imported.
 PIP     = --disable-pip-version-check --no-compile -q -c constraints.txt
 BIN     = $(VENV)/bin
+# It must be kept then, or every process that the tests start would compile torch anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test check bench clean help
 
