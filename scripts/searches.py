@@ -66,7 +66,7 @@ for _cell, (_data, _recipe) in graph_cells.CELLS.items():
         continue
     for _name, _changes, _ in graph_cells.systems(_cell, searched_too=False):
         if _name != "hybonet":
-            _fixed = (*_changes, "protocol=released", "scale=10", "max_grad_norm=none", "epochs=600", "patience=20")
+            _fixed = (*_changes, "protocol=released", "scale=10", "epochs=600", "patience=20")
             SEARCHES[f"{_cell}-{_name}"] = Search("graph", _data, _recipe, _fixed, GRAPH_RANGES, GRAPH_TRIALS)
 for _model in TYPING_MODELS:
     _fixed = (f"model={_model}", f"epochs={TYPING_EPOCHS}", "dim=64", "batch_size=50", "attention_dropout=0.2")
