@@ -15,7 +15,7 @@ from rich.table import Table
 from benchmarks.environment import environment
 from benchmarks.timing import Ratio
 
-TOPICS = ("linear", "attention", "encoder", "optimizers", "kg_answers", "graph_conv", "translation")
+TOPICS = ("linear", "attention", "dropout", "encoder", "optimizers", "kg_answers", "graph_conv", "translation")
 
 
 def main() -> None:

@@ -7,10 +7,12 @@ Every function works on the last dimension and broadcasts over the others.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
-from hybonet.geometry.numerics import Curvature, bounded, origin_time, precision
+from hybonet.geometry.numerics import Curvature, bounded, origin_time, precision, working
 
 
 def inner(x: Tensor, y: Tensor, *, keepdim: bool = False) -> Tensor:
@@ -42,6 +44,51 @@ def cinner(x: Tensor, y: Tensor) -> Tensor:
     flipped = torch.cat((-x[..., :1], x[..., 1:]), dim=-1)
     # Back to the given dtype, so that half precision is multiplied by half-precision hardware.
     return bounded(flipped).to(x.dtype) @ bounded(y).to(y.dtype).transpose(-1, -2)
+
+
+class _LiftOnto(torch.autograd.Function):
+    """(x, v) -> the point with space part x_s + v, in a forward and a backward of few passes.
+
+    The backward needs the result alone, which is why the sum is not autograd's.
+    """
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: Tensor, v: Tensor, k: Curvature) -> Tensor:
+        space = bounded(x[..., 1:] + v)
+        return torch.cat(((space.square().sum(-1, keepdim=True) + k).sqrt(), space), dim=-1)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, Curvature], output: Tensor) -> None:
+        k = inputs[2]
+        ctx.shapes = inputs[0].shape, inputs[1].shape
+        ctx.save_for_backward(output, *([k] if isinstance(k, Tensor) else []))
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        y, *learned = ctx.saved_tensors
+        share = grad[..., :1] / y[..., :1]
+        limit = precision(y.dtype).max_coordinate
+        # What was clamped stands still.
+        total = torch.ops.aten.hardtanh_backward(torch.addcmul(grad, y, share), y, -limit, limit)
+        total[..., :1] = 0.0
+        grad_k = 0.5 * share.sum_to_size(learned[0].shape) if ctx.needs_input_grad[2] else None
+        return total.sum_to_size(ctx.shapes[0]), total[..., 1:].sum_to_size(ctx.shapes[1]), grad_k
+
+
+def lift_onto(x: Tensor, v: Tensor, *, K: Curvature) -> Tensor:
+    r"""Add to a point in the chart of its space part: the point with space part :math:`x_s + v`.
+
+    Shapes: ``(..., d), (..., d - 1) -> (..., d)``.
+
+    Example:
+        >>> import torch
+        >>> lift_onto(torch.tensor([2.2361, 0.0, 2.0]), torch.tensor([0.0, -2.0]), K=-1.0)
+        tensor([1., 0., 0.])
+    """
+    lifted = _LiftOnto.apply if torch.is_grad_enabled() else _LiftOnto.forward
+    return lifted(working(x), working(v), -1.0 / K).to(v.dtype)
 
 
 def lift(space: Tensor, *, K: Curvature) -> Tensor:

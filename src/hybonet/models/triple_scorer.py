@@ -14,6 +14,7 @@ from hybonet.models.grouped_linear import grouped_linear
 from hybonet.models.inner_product import Choice, InnerProductModel, with_bias, with_offset
 from hybonet.models.own_scores import own_scores
 from hybonet.nn import LorentzEmbedding, LorentzModule, gated_lift
+from hybonet.nn.dropout import dropout
 from hybonet.nn.look_up import rows_and_table
 
 
@@ -164,10 +165,10 @@ class TripleScorer(LorentzModule, InnerProductModel):
         """The points :math:`f_r(x)`, ``(B, dim)``: where tails are expected."""
         relations = self.one_of_both[relations]
         if self.transform == "tangent":
-            v = nn.functional.dropout(self.manifold.logmap0(x), self.dropout, self.training)
+            v = dropout(self.manifold.logmap0(x), self.dropout, self.training)
             u = grouped_linear(v, self.relation_weight, relations)
             return self.manifold.expmap0(_with_time_zero(u + self.relation_bias[relations]))
-        x = nn.functional.dropout(x, self.dropout, self.training)
+        x = dropout(x, self.dropout, self.training)
         u = grouped_linear(x, self.relation_weight, relations)
         bias = nn.functional.pad(self.relation_bias[:, 1:], (1, 0))  # none for the gate
         return gated_lift(u + nn.functional.embedding(relations, bias), self.scale, K=self.manifold.K)

@@ -6,15 +6,22 @@ import math
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from hybonet.geometry import Lorentz, to_sheet
+from hybonet.nn.dropout import dot_product_attention
 from hybonet.nn.module import wide_in_autocast
 
 
 def _flip_time(x: Tensor) -> Tensor:
     return torch.cat((-x[..., :1], x[..., 1:]), dim=-1)
+
+
+def _signs(x: Tensor) -> Tensor:
+    """Those of the Lorentzian inner product, ``(d,)``: -1 for time, 1 for space."""
+    signs = torch.ones(x.shape[-1], dtype=x.dtype, device=x.device)
+    signs[0] = -1.0
+    return signs
 
 
 class _FlashCentroid(torch.autograd.Function):
@@ -107,19 +114,14 @@ def lorentz_attention(
         attn_mask = attn_mask.to(q.dtype)
     if scale is None:
         scale = 1.0 / math.sqrt(q.shape[-1])
-    if isinstance(scale, Tensor):
-        q, scale = _flip_time(q) * (2.0 * scale), 1.0
-    elif _flash_centroid_serves(q, k, v, attn_mask, dropout_p, manifold):
+    if not isinstance(scale, Tensor) and _flash_centroid_serves(q, k, v, attn_mask, dropout_p, manifold):
         radius = math.sqrt(-1.0 / manifold.curvature)
         if not torch.is_grad_enabled():  # small steps feel autograd's own cost
             return _FlashCentroid.forward(q, k, v, is_causal, 2.0 * scale, radius)[0]
         # torch.compile wants three tensors here, even if they are one.
         return _FlashCentroid.apply(q, k.view_as(k), v.view_as(v), is_causal, 2.0 * scale, radius)[0]
-    else:
-        q, scale = _flip_time(q), 2.0 * scale
-    total = F.scaled_dot_product_attention(
-        q, k, v, attn_mask=attn_mask, dropout_p=dropout_p, is_causal=is_causal, scale=scale
-    )
+    q = q * (2.0 * scale * _signs(q))
+    total = dot_product_attention(q, k, v, attn_mask=attn_mask, dropout_p=dropout_p, is_causal=is_causal, scale=1.0)
     return to_sheet(wide_in_autocast(total), K=manifold.K)
 
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 from torch_geometric.typing import Adj, OptTensor
 from torch_geometric.utils import scatter
 
 from hybonet.geometry import Lorentz, to_sheet
 from hybonet.geometry.numerics import working
+from hybonet.nn.dropout import dropout
 from hybonet.nn.lazy_linear import linear_or_lazy
 from hybonet.nn.linear import Activation, LorentzLinear, head_features, linear_options
 from hybonet.nn.message_passing import Edges, LorentzMessagePassing, Nodes
@@ -138,7 +138,7 @@ class LorentzGraphAttention(LorentzMessagePassing):
             values = q.new_ones(index.shape[1]) if weight is None else weight
             matrix = compressed(index[1], index[0], values.to(q.dtype), (len(q), len(k)))
             dropping = self.training and self.attention_dropout > 0.0
-            kept = F.dropout(q.new_ones(self.heads, index.shape[1]), self.attention_dropout) if dropping else None
+            kept = dropout(q.new_ones(self.heads, index.shape[1]), self.attention_dropout) if dropping else None
             q, k, v = (points.transpose(0, 1).contiguous() for points in (q, k, v))
             return sparse_attention(q, k, v, matrix, kept).transpose(0, 1)
         # propagate_type: (q: Tensor, k: Tensor, v: Tensor, edge_weight: OptTensor)
@@ -187,7 +187,7 @@ class LorentzGraphAttention(LorentzMessagePassing):
         weights = (logits - largest.index_select(0, index)).clamp_max(0.0).exp()
         if edge_weight is not None:
             weights = weights * edge_weight.unsqueeze(-1)
-        weights = F.dropout(weights, self.attention_dropout, self.training)
+        weights = dropout(weights, self.attention_dropout, self.training)
         return weights.unsqueeze(-1) * v_j
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hybonet.geometry import Lorentz, lift
+from hybonet.geometry import Lorentz, lift, lift_onto
 from hybonet.geometry.numerics import Curvature, origin_time, precision, working
 from hybonet.nn.module import LorentzModule, wide_in_autocast
 from hybonet.nn.sparse_points import dropped, linear
@@ -226,9 +226,8 @@ class LorentzLinear(LorentzModule):
         if self.activation is not None:
             h = self.activation(h)
         if self.form == "pure":
-            space = linear(h, self.weight, self.bias)
-            space = space if residual is None else space + residual[..., 1:]
-            return lift(wide_in_autocast(space), K=self.manifold.K)
+            space, K = wide_in_autocast(linear(h, self.weight, self.bias)), self.manifold.K
+            return lift(space, K=K) if residual is None else lift_onto(residual, space, K=K)
         u = self._gate_and_direction(x, h, residual)
         if self.num_heads is not None:
             u = u.unflatten(-1, (self.num_heads, -1))

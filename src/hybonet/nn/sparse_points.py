@@ -10,6 +10,7 @@ from torch import Tensor
 
 from hybonet.geometry.numerics import Curvature, asinhc, bounded, max_rapidity, sinhc
 from hybonet.geometry.sampled_products import let_torch_warn
+from hybonet.nn.dropout import dropout
 from hybonet.nn.sparse_product import entries
 
 
@@ -84,8 +85,8 @@ def dropped(x: Tensor, p: float, training: bool) -> Tensor:
         tensor(2.)
     """
     if not is_sparse_rows(x) or not training:
-        return F.dropout(x, p, training)
-    values = F.dropout(x.values(), p)
+        return dropout(x, p, training)
+    values = dropout(x.values(), p)
     return torch.sparse_csr_tensor(x.crow_indices(), x.col_indices(), values, x.shape, check_invariants=False)
 
 

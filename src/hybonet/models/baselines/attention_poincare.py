@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from hybonet.models.baselines.poincare_pairs import INSIDE, from_chord, from_tangent, into_ball, mobius_add
 from hybonet.models.triple_model import BiasedVectorModel, inner, squared_norms
+from hybonet.nn.dropout import Dropout
 
 
 class _RelationBall(BiasedVectorModel):
@@ -20,7 +21,7 @@ class _RelationBall(BiasedVectorModel):
         self.shift = nn.Embedding(2 * num_relations, dim)
         self.angles = nn.Embedding(2 * num_relations, dim // 2)
         self.curvature = nn.Parameter(torch.zeros(2 * num_relations, 1))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         nn.init.normal_(self.entities.weight, std=1e-3)
         nn.init.normal_(self.shift.weight, std=1e-3)
         nn.init.uniform_(self.angles.weight, -torch.pi, torch.pi)

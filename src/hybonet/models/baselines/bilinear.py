@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from hybonet.models.inner_product import InnerProductModel
 from hybonet.models.triple_model import VectorModel
+from hybonet.nn.dropout import Dropout
 
 
 class _Bilinear(InnerProductModel, VectorModel):
@@ -15,7 +16,7 @@ class _Bilinear(InnerProductModel, VectorModel):
     def __init__(self, num_entities: int, num_relations: int, dim: int, relation_dim: int, dropout: float) -> None:
         super().__init__(num_entities, num_relations, dim)
         self.relations = nn.Embedding(2 * num_relations, relation_dim)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         for table in (self.entities, self.relations):
             nn.init.normal_(table.weight, std=dim**-0.5)
 

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from hybonet.models.inner_product import InnerProductModel, with_bias, with_offset
 from hybonet.models.triple_model import BiasedVectorModel
+from hybonet.nn.dropout import Dropout
 
 
 class ConvE(InnerProductModel, BiasedVectorModel):
@@ -47,14 +48,14 @@ class ConvE(InnerProductModel, BiasedVectorModel):
             nn.init.xavier_normal_(table.weight)
         self.layers = nn.Sequential(
             nn.BatchNorm2d(1),
-            nn.Dropout(dropout),
+            Dropout(dropout),
             nn.Conv2d(1, channels, 3),
             nn.BatchNorm2d(channels),
             nn.ReLU(),
             nn.Dropout2d(dropout),
             nn.Flatten(),
             nn.Linear(channels * (height - 2) * (self.width - 2), dim),
-            nn.Dropout(dropout),
+            Dropout(dropout),
             nn.BatchNorm1d(dim),
             nn.ReLU(),
         )

@@ -14,6 +14,7 @@ from hybonet.models.attention_maps import recorded_weights
 from hybonet.models.baselines.euclidean_translator import TokenEmbedding, linear_inner_form
 from hybonet.models.baselines.transformer_layers import masked_softmax
 from hybonet.models.translation_model import AttentionMaps, DecodingCache, Memory, TranslationModel
+from hybonet.nn.dropout import dropout
 
 #: A sum of two equal variances is brought back to one.
 HALF = math.sqrt(0.5)
@@ -44,7 +45,7 @@ class GatedConvolution(nn.Module):
         nn.init.zeros_(self.linear.bias)
 
     def forward(self, padded: Tensor) -> Tensor:
-        padded = F.dropout(padded, self.dropout, self.training)
+        padded = dropout(padded, self.dropout, self.training)
         return F.glu(self.linear(windows(padded, self.width)), dim=-1)
 
 
@@ -78,7 +79,7 @@ class LookUp(nn.Module):
         question = (self.into(states) + tokens) * HALF
         q, k, v = (x.unflatten(-1, (self.heads, -1)).transpose(1, 2) for x in (question, memory.states, memory.values))
         weights = masked_softmax(q @ k.transpose(-1, -2), ~memory.padding[:, None, None, :])
-        found = F.dropout(weights, self.dropout, self.training) @ v
+        found = dropout(weights, self.dropout, self.training) @ v
         # A mean of S values has less variance than one of them: as in the original, it is scaled back.
         length = (~memory.padding).sum(1).clamp_min(1).to(v.dtype)[:, None, None]
         out = self.back(found.transpose(1, 2).flatten(2) * length.sqrt())
@@ -161,7 +162,7 @@ class ConvolutionTranslator(TranslationModel):
 
     def embed(self, table: nn.Module, tokens: Tensor, offset: int = 0) -> Tensor:
         """States of tokens with their positions, ``(B, T) -> (B, T, d)``."""
-        return F.dropout(table(tokens, offset), self.dropout, self.training)
+        return dropout(table(tokens, offset), self.dropout, self.training)
 
     def join(self, x: Tensor, y: Tensor) -> Tensor:
         """A residual connection."""

@@ -6,11 +6,11 @@ import math
 from typing import ClassVar, Literal
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.models.baselines.transformer_layers import DecoderLayer, EncoderLayer, MultiheadAttention
 from hybonet.models.transformer_translator import TransformerTranslator
+from hybonet.nn.dropout import dropout
 from hybonet.nn.position import sinusoids
 
 
@@ -109,10 +109,10 @@ class EuclideanTranslator(TransformerTranslator):
         nn.init.zeros_(self.head.bias)
 
     def embed_source(self, tokens: Tensor) -> Tensor:
-        return F.dropout(self.source_embedding(tokens), self.dropout, self.training)
+        return dropout(self.source_embedding(tokens), self.dropout, self.training)
 
     def embed_target(self, tokens: Tensor, offset: int = 0) -> Tensor:
-        return F.dropout(self.target_embedding(tokens, offset), self.dropout, self.training)
+        return dropout(self.target_embedding(tokens, offset), self.dropout, self.training)
 
     def finish_encoder(self, states: Tensor) -> Tensor:
         return self.encoder_norm(states)

@@ -12,6 +12,7 @@ from hybonet.geometry import Lorentz
 from hybonet.models.baselines.euclidean_translator import EuclideanTranslator
 from hybonet.models.baselines.transformer_layers import MultiheadAttention, masked_softmax
 from hybonet.nn.attention import causal_mask
+from hybonet.nn.dropout import dropout
 from hybonet.nn.module import wide_in_autocast
 
 
@@ -39,7 +40,7 @@ class HyperbolicAttention(MultiheadAttention):
 
     def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool) -> Tensor:
         weights = self.weights(q, k, causal_mask(q, k, mask) if is_causal else mask)
-        weights = F.dropout(weights, self.dropout, self.training)
+        weights = dropout(weights, self.dropout, self.training)
         middle = self.manifold.to_sheet(weights @ self._points(v))
         return (self.manifold.logmap0(middle)[..., 1:] * v.shape[-1] ** 0.5).to(v.dtype)
 

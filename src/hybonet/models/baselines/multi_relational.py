@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from hybonet.models.baselines.poincare_pairs import from_chord, from_tangent, into_ball, to_tangent
 from hybonet.models.inner_product import InnerProductModel, with_bias, with_offset
 from hybonet.models.triple_model import BiasedVectorModel, inner, squared_norms
+from hybonet.nn.dropout import Dropout
 
 
 class _MultiRelational(BiasedVectorModel):
@@ -17,7 +18,7 @@ class _MultiRelational(BiasedVectorModel):
         super().__init__(num_entities, num_relations, dim)
         self.stretch = nn.Embedding(2 * num_relations, dim)
         self.shift = nn.Embedding(2 * num_relations, dim)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         nn.init.uniform_(self.stretch.weight, -1, 1)
         nn.init.normal_(self.entities.weight, std=1e-3)
         nn.init.normal_(self.shift.weight, std=1e-3)

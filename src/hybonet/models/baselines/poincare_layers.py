@@ -13,6 +13,7 @@ from hybonet.models.baselines.convolution_translator import windows
 from hybonet.models.baselines.poincare_pairs import INSIDE, from_chord, from_tangent, into_ball, mobius_add, to_tangent
 from hybonet.models.baselines.transformer_layers import masked_softmax
 from hybonet.models.translation_model import Memory
+from hybonet.nn.dropout import dropout
 from hybonet.nn.module import wide_in_autocast
 
 #: Signed distances beyond are cut: at this one a point is as near the border as float32 allows.
@@ -85,7 +86,7 @@ class PoincareConvolution(nn.Module):
 
     def forward(self, padded: Tensor) -> Tensor:
         c = self.linear.c
-        tangent = F.dropout(to_tangent(padded, c), self.dropout, self.training)
+        tangent = dropout(to_tangent(padded, c), self.dropout, self.training)
         out = self.linear(from_tangent(self.joined * windows(tangent, self.width), c))
         value, gate = (self.parted * to_tangent(out, c)).chunk(2, dim=-1)
         return from_tangent(value * torch.sigmoid(gate), c)
@@ -125,7 +126,7 @@ class PoincareLookUp(nn.Module):
         q, k, v = (self._split(x) for x in (question, memory.states, memory.values))
         distance = safe_sqrt(squared_distances(q, k, c))
         weights = masked_softmax(-self.log_sharpness.exp() * distance, ~memory.padding[:, None, None, :])
-        found = to_tangent(gyromidpoint(F.dropout(weights, self.dropout, self.training), v, c), c)
+        found = to_tangent(gyromidpoint(dropout(weights, self.dropout, self.training), v, c), c)
         out = self.back(from_tangent(found.transpose(1, 2).flatten(2) / self.parted, c))
         if not need_weights:
             return out, None

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from hybonet.nn import KVCache
 from hybonet.nn.attention import causal_mask
+from hybonet.nn.dropout import dot_product_attention, dropout
 from hybonet.nn.kv_cache import fold_copies, unfold_copies
 
 
@@ -36,7 +37,7 @@ class MultiheadAttention(nn.Module):
     def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool) -> Tensor:
         """Values by weight, ``(N, heads, L, d / heads)``; True in the mask means attend."""
         dropout = self.dropout if self.training else 0.0
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=is_causal)
+        return dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=is_causal)
 
     def weights(self, q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
         """The weights themselves, ``(N, heads, L, S)``."""
@@ -123,13 +124,13 @@ class EncoderLayer(nn.Module):
         return self._residual(x, 1, self._feed_forward)
 
     def _feed_forward(self, x: Tensor) -> Tensor:
-        return self.linear2(F.dropout(torch.relu(self.linear1(x)), self.dropout, self.training))
+        return self.linear2(dropout(torch.relu(self.linear1(x)), self.dropout, self.training))
 
     def _residual(self, x: Tensor, number: int, block: Callable[[Tensor], Tensor]) -> Tensor:
         norm = self.norms[number]
         if self.norm_first:
-            return x + F.dropout(block(norm(x)), self.dropout, self.training)
-        return norm(x + F.dropout(block(x), self.dropout, self.training))
+            return x + dropout(block(norm(x)), self.dropout, self.training)
+        return norm(x + dropout(block(x), self.dropout, self.training))
 
 
 class DecoderLayer(EncoderLayer):

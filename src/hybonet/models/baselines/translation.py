@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from hybonet.models.triple_model import VectorModel
+from hybonet.nn.dropout import Dropout
 
 #: Entries of the difference between questions and candidates held at once when no matrix product gives the distance.
 _AT_ONCE = 1 << 24
@@ -40,7 +41,7 @@ class TransE(VectorModel):
         super().__init__(num_entities, num_relations, dim)
         self.margin, self.norm = margin, norm
         self.relations = nn.Embedding(2 * num_relations, dim)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         for table in (self.entities, self.relations):
             nn.init.xavier_uniform_(table.weight)
 
@@ -76,7 +77,7 @@ class RotatE(VectorModel):
         super().__init__(num_entities, num_relations, dim)  # all real parts, then all imaginary ones
         self.margin = margin
         self.angles = nn.Embedding(2 * num_relations, dim // 2)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         nn.init.xavier_uniform_(self.entities.weight)
         nn.init.uniform_(self.angles.weight, -torch.pi, torch.pi)
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from hybonet.models.typing_model import TypingModel, unit_length_on_average
+from hybonet.nn.dropout import Dropout
 
 _PLACES = 16  # numbers for left, inside, right
 
@@ -50,7 +51,7 @@ class MultiTask(TypingModel):
         self.places = nn.Embedding(3, _PLACES)
         self.lstm = nn.LSTM(size + _PLACES, dim, batch_first=True, bidirectional=True)
         self.mention_pool, self.context_pool = _Pool(size, dim), _Pool(2 * dim, dim)
-        self.dropout, self.merge_dropout = nn.Dropout(dropout), nn.Dropout(merge_dropout)
+        self.dropout, self.merge_dropout = Dropout(dropout), Dropout(merge_dropout)
         self.merge = nn.Linear(size + 2 * dim, dim)
         self.types = nn.Linear(dim, num_types)
         nn.init.normal_(self.types.weight, std=type_std or dim**-0.5)

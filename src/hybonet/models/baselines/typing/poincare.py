@@ -9,6 +9,7 @@ from hybonet.geometry import from_poincare, to_poincare
 from hybonet.models.baselines.poincare_pairs import from_tangent, into_ball, mobius_add, to_tangent
 from hybonet.models.typing_model import TypingModel, unit_length_on_average
 from hybonet.nn import LorentzCentroidPooling
+from hybonet.nn.dropout import Dropout
 
 
 class MobiusLinear(nn.Module):
@@ -103,7 +104,7 @@ class HY(TypingModel):
         self.query, self.key = MobiusLinear(dim, dim), MobiusLinear(dim, dim)
         self.places = nn.Parameter(torch.zeros(3, dim))
         self.pool = LorentzCentroidPooling()
-        self.dropout, self.merge_dropout = nn.Dropout(dropout), nn.Dropout(merge_dropout)
+        self.dropout, self.merge_dropout = Dropout(dropout), Dropout(merge_dropout)
         self.merge_mention, self.merge_context = MobiusLinear(dim, dim), MobiusLinear(dim, dim)
         self.normals = nn.Parameter(torch.randn(num_types, dim) * (type_std or dim**-0.5))
         self.offsets = nn.Parameter(torch.zeros(num_types))
