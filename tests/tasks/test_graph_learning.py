@@ -130,6 +130,14 @@ def test_weight_decay_is_not_on_biases_scales_and_points():
     assert names == {"layers.0.lin.weight", "layers.1.lin.weight"}
 
 
+@pytest.mark.parametrize(("loss", "learned"), [("cross_entropy", True), ("margin", False)])
+def test_a_decoder_learns_by_cross_entropy_alone(loss, learned):
+    """By margins its temperature would shrink until every margin is kept."""
+    task = GraphLearningTask(GraphSettings(loss=loss, learn_decoder=True), TREE)
+    names = {name for name, _ in task.build_model().named_parameters()}
+    assert any("temperature" in name for name in names) == learned
+
+
 class StopAfter(Reporter):
     """Asks a training to stop after some epochs."""
 

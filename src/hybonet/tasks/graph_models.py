@@ -38,7 +38,8 @@ def build_graph_model(
         "cached": cached,
         "radius": s.radius,
         "temperature": s.temperature,
-        "learn_decoder": s.learn_decoder,
+        # A margin is undone by a temperature that learns; after a training by margins both are fitted.
+        "learn_decoder": s.learn_decoder and s.loss == "cross_entropy",
     }
     if s.model in ("HGCN", "HAT", "LGCN"):
         return getattr(tangent_graphs, s.model)(**shared, manifold=Lorentz(s.K, learnable=s.learn_curvature))

@@ -70,7 +70,7 @@ class GraphSettings(LoopSettings):
     margin: float = Field(2.0, gt=0, description="loss=margin: how far scores must be apart")
     radius: float = Field(2.0, description="lp: squared distance at which a link is as likely as not")
     temperature: float = Field(1.0, gt=0, description="lp: how slowly the probability falls with the squared distance")
-    learn_decoder: bool = Field(False, description="lp: train radius and temperature, too")
+    learn_decoder: bool = Field(False, description="lp, loss=cross_entropy: train radius and temperature, too")
     optimizer: Literal["riemannian", "chart"] = Field(
         "riemannian",
         description="how class points are moved. riemannian (the paper): along geodesics; chart: Adam on the space "
