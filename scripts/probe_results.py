@@ -67,19 +67,27 @@ def table(cell: str, rows: list[tuple[str, str]], *, paper: bool = False) -> str
 
 def order(cell: str) -> str:
     """The systems from the most of the tree to the least, beside how well their translators had learnt."""
-    told = []
+    told: dict[str, tuple[float, str]] = {}
     for system, label in ALL_LABELS.items():
         name, translators = f"probe-{cell}-{system}", of_experiment("translation", f"{cell}-{system}")
         if of_experiment("probe", name) and translators:
             average = sum(mean(name, measure) for measure in MEASURES) / len(MEASURES)
             perplexity = translators[0]["valid"]["perplexity"]
-            told.append((average, f"{label.strip('*')} {average:.1f} ({perplexity:.1f})"))
-    return (
-        f"The mean of the four measures, and in brackets the perplexity of the translator on its validation pairs: "
-        f"{', '.join(text for _, text in sorted(told, reverse=True))}."
-        if told
-        else ""
-    )
+            told[system] = average, f"{label.strip('*')} {average:.1f} ({perplexity:.1f})"
+    if not told:
+        return ""
+    ranked = ", ".join(text for _, text in sorted(told.values(), reverse=True))
+    text = "The mean of the four measures, and in brackets the perplexity of the translator on its validation pairs: "
+    text += f"{ranked}."
+    _, stopped, _ = translation_cells.SHORT
+    if stopped in told and "hatt" in told:
+        apart = told[stopped][0] - told["hatt"][0]
+        text += (
+            " The paper has HAtt before the Transformer; here it has learnt less in the time, and that is enough to explain it: the Transformer, stopped "
+            f"about where HAtt ends, is only {abs(apart):.1f} {'above' if apart > 0 else 'below'} it. How well a translator has learnt tells more of these "
+            "measures than what it is made of; HyboNet is first in both."
+        )
+    return text
 
 
 def mean(name: str, measure: str) -> float:
