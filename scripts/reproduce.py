@@ -147,6 +147,10 @@ for _cell, (_data, _recipe) in graph_cells.CELLS.items():
             EXPERIMENTS[f"{_cell}-{_name}-{_protocol}"] = Experiment(
                 _data, _recipe, _seeds, (*_changes, f"protocol={_protocol}"), "seconds to a minute each", task="graph"
             )
+for _cell in graph_cells.PAPER_CELLS:
+    EXPERIMENTS[f"{_cell}-{graph_cells.PAPER}-released"] = Experiment(
+        graph_cells.CELLS[_cell][0], f"paper-{_cell}", 10, about="half a minute to two minutes each", task="graph"
+    )
 for _name, _data, _recipe, _seeds, _changes, _options, _about in translation_cells.trainings():
     EXPERIMENTS[_name] = Experiment(_data, _recipe, _seeds, _changes, _about, task="translation", options=_options)
 for _name, _data, _recipe, _seeds, _changes, _encoder, _about in probe_cells.probings():

@@ -119,13 +119,14 @@ def test_sparse_gradients_of_vectors():
     assert ends[0].count_nonzero() == 2
 
 
-def test_euclidean_parameters_take_torchs_adam_step():
+@pytest.mark.parametrize(("decoupled", "peer"), [(False, torch.optim.Adam), (True, torch.optim.AdamW)])
+def test_euclidean_parameters_take_torchs_adam_step(decoupled, peer):
     torch.manual_seed(0)
     ours, theirs = nn.Linear(5, 3), nn.Linear(5, 3)
     theirs.load_state_dict(ours.state_dict())
     pair = [
-        (ours, RiemannianAdam(ours.parameters(), lr=0.01, weight_decay=0.1)),
-        (theirs, torch.optim.Adam(theirs.parameters(), lr=0.01, weight_decay=0.1)),
+        (ours, RiemannianAdam(ours.parameters(), lr=0.01, weight_decay=0.1, decoupled_weight_decay=decoupled)),
+        (theirs, peer(theirs.parameters(), lr=0.01, weight_decay=0.1)),
     ]
     data = torch.randn(20, 5)
     for model, optimizer in pair:

@@ -31,6 +31,9 @@ class RiemannianAdam(RiemannianOptimizer):
             ``manifold`` for parameters that do not come from a hybonet layer.
         lr, betas, eps, amsgrad: as in ``torch.optim.Adam``.
         weight_decay: L2 penalty on Euclidean parameters.
+        decoupled_weight_decay: shrink them by lr · weight_decay a step instead, apart from the gradient, as
+            ``torch.optim.AdamW`` does. Where gradients are small, as those of normalised maps are, a penalty inside
+            them is all that Adam sees.
         decay_manifold: apply it to points as well (as geoopt does); they are then pulled to the origin.
         update, precondition: see above.
         compiled: run the exact update through ``torch.compile`` (needs a C++ compiler; faster after the first step).
@@ -59,6 +62,7 @@ class RiemannianAdam(RiemannianOptimizer):
         *,
         update: Literal["exact", "chart"] = "exact",
         precondition: bool = True,
+        decoupled_weight_decay: bool = False,
         decay_manifold: bool = False,
         compiled: bool = False,
     ) -> None:
@@ -82,6 +86,7 @@ class RiemannianAdam(RiemannianOptimizer):
             "amsgrad": amsgrad,
             "update": update,
             "precondition": precondition,
+            "decoupled_weight_decay": decoupled_weight_decay,
             "decay_manifold": decay_manifold,
             "compiled": compiled,
         }
@@ -159,6 +164,9 @@ def _adam(
 ) -> None:
     """torch's own Adam on the given tables, in its fused kernel where there is one."""
     params, first, second, largest = ([t for t in column if t is not None] for column in zip(*tables, strict=True))
+    if weight_decay and group["decoupled_weight_decay"]:
+        torch._foreach_mul_(params, 1.0 - group["lr"] * weight_decay)
+        weight_decay = 0.0
     euclidean_adam(
         params,
         grads,

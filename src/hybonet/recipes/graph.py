@@ -35,8 +35,8 @@ def paper(task: str, **changes: Any) -> GraphSettings:
     The code counts the output as a layer of node classification: the paper's 4 layers are 3 here.
     """
     settings: dict[str, Any] = {
-        "task": task, "loss": "margin", "time_gate": "released", "protocol": "released", "epochs": 5000,
-        "validate_every": 5, "patience": 100, **changes,
+        "task": task, "loss": "margin", "time_gate": "released", "decoupled_weight_decay": True,
+        "protocol": "released", "epochs": 5000, "validate_every": 5, "patience": 100, **changes,
     }  # fmt: skip
     return GraphSettings(**settings)
 

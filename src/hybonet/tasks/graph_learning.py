@@ -125,6 +125,7 @@ class GraphLearningTask:
             model,
             lr=s.lr,
             weight_decay=s.weight_decay,
+            decoupled_weight_decay=s.decoupled_weight_decay,
             update="exact" if s.optimizer == "riemannian" else "chart",
             precondition=False,
         )

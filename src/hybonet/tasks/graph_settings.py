@@ -78,6 +78,10 @@ class GraphSettings(LoopSettings):
     )
     lr: float = Field(0.01, gt=0, description="learning rate: the size of a step")
     weight_decay: float = Field(0.0, ge=0, description="L2 penalty on matrices; none on biases, scales and points")
+    decoupled_weight_decay: bool = Field(
+        False,
+        description="matrices shrink by themselves, as with AdamW (the authors' code), instead of by their gradients",
+    )
     K: float = Field(-1.0, lt=0, description="hyperbolic models: curvature of the space, below 0")
     learn_curvature: bool = Field(False, description="hyperbolic models: train the curvature too, from K on")
     protocol: GraphProtocol = Field(
