@@ -21,7 +21,15 @@ from hybonet.tasks.probe_pictures import draw_run
 from hybonet.tasks.probe_run import ProbeRun, read_data, start_run, train_run
 from hybonet.tasks.probe_settings import ProbeSettings
 from hybonet.tasks.probe_vectors import read_vectors
-from hybonet.tasks.tree_probing import ProbeSplit, TreeProbingTask, chain_scores, make_batch, measure, probe_loss
+from hybonet.tasks.tree_probing import (
+    ProbeData,
+    ProbeSplit,
+    TreeProbingTask,
+    chain_scores,
+    make_batch,
+    measure,
+    probe_loss,
+)
 from hybonet.training import Interrupted, Trainer
 
 SETTINGS = ProbeSettings(epochs=4, validate_every=2, dim=8, lr=0.02, seed=3)
@@ -93,6 +101,27 @@ def test_structure_that_is_there_is_found(treebank: Treebank, vectors: Path, tmp
     assert telling.dspr > 0.9
     assert noise.uuas < 0.4
     assert task.validate(model)["layer"] == 1.0
+
+
+@pytest.mark.parametrize("manifold", [None, Lorentz(-0.5)], ids=["vectors", "points"])
+def test_long_states_are_learned_from_as_well_as_short_ones(treebank: Treebank, tmp_path: Path, manifold) -> None:
+    """Without stretching, a Lorentz probe of states thirty times as long learns nothing at all."""
+    scores = []
+    for factor in (1.0, 30.0 if manifold is None else 4.0):
+        splits = {}
+        for name in ("train", "valid", "test"):
+            trees = treebank.trees(name)
+            states = telling_states(trees)[:, 1:] * factor
+            states = states if manifold is None else manifold.expmap0(torch.nn.functional.pad(states, (1, 0)))
+            splits[name] = ProbeSplit(trees, states)
+        settings = ProbeSettings(epochs=4, validate_every=4, dim=16, lr=0.02)
+        task = TreeProbingTask(settings, ProbeData(splits, manifold, (0,), {}))
+        (tmp_path / str(factor)).mkdir()
+        model = Trainer(task, tmp_path / str(factor)).fit().model
+        scores.append(measure(model, task.splits["test"])[0])
+    assert scores[0].uuas > 0.5
+    assert scores[1].uuas == pytest.approx(scores[0].uuas, abs=0.02)
+    assert scores[1].nspr == pytest.approx(scores[0].nspr, abs=0.02)
 
 
 def test_a_chain_is_measured_as_any_prediction(treebank: Treebank) -> None:

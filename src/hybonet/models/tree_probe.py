@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
@@ -149,6 +150,8 @@ class TreeProbes(nn.Module):
     """A probe for distances and one for depths, for every layer; none shares a parameter with another.
 
     States that are points of the Lorentz model enter the probes of other kinds by their tangent vectors at the origin.
+    :meth:`stretch_to` brings the states of every layer to one length: a layer whose states are ten times longer lies
+    where hyperbolic distances grow exponentially, and its probe would not learn.
 
     Args:
         kind: ``"lorentz"``, ``"poincare"`` or ``"euclidean"``.
@@ -188,12 +191,31 @@ class TreeProbes(nn.Module):
             return {"poincare": PoincareProbe, "euclidean": EuclideanProbe}[kind](layers, features, dim)
 
         self.distance, self.depth = build(), build()
+        self.register_buffer("stretch", torch.ones(layers, 1, 1))
+        self.stretch: Tensor
+
+    @torch.no_grad()
+    def stretch_to(self, length: float, states: Tensor) -> None:
+        """Multiply states from now on so that these, ``(words, layers, in)``, have that mean length in every layer; of
+        points it is the distance from the origin.
+
+        Example:
+            >>> import torch
+            >>> probes = TreeProbes("lorentz", layers=1, in_features=2, dim=4)
+            >>> probes.stretch_to(1.0, torch.tensor([[[0.0, 4.0]], [[6.0, 0.0]]]))
+            >>> probes.features(torch.tensor([[[0.0, 10.0]]]))
+            tensor([[[0., 2.]]])
+        """
+        lengths = states.float().norm(dim=-1) if self.states is None else self.states.dist0(states.float())
+        mean = lengths.mean(0)
+        self.stretch.copy_(torch.where(mean > 0, length / mean, 1.0)[:, None, None])
 
     def features(self, states: Tensor) -> Tensor:
         """What the probes read: the states, or their tangent vectors; ``(layers, words, in) -> (layers, words, …)``."""
-        if self.states is None or self.kind == "lorentz":
-            return states
-        return self.states.logmap0(states)[..., 1:]
+        if self.states is None:
+            return states * self.stretch
+        tangent = self.states.logmap0(states) * self.stretch
+        return self.states.expmap0(tangent) if self.kind == "lorentz" else tangent[..., 1:]
 
     def forward(self, states: Tensor, place: Tensor) -> tuple[Tensor, Tensor]:
         """Distances and depths of sentences.

@@ -26,6 +26,7 @@ def paper(**changes: Any) -> ProbeSettings:
         "validate_every": 5,
         "lr": 5e-5,
         "scale": 10.0,
+        "state_length": None,
         "schedule": ScheduleSettings(kind="constant"),
         **changes,
     }

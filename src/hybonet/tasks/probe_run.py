@@ -38,6 +38,7 @@ from hybonet.tasks.tree_probing import (
     ProbeSplit,
     TreeProbingTask,
     best_layer,
+    build_probes,
     chain_scores,
     make_batch,
     measure,
@@ -145,16 +146,7 @@ class ProbeRun:
         """Read a run of ``hybonet probe``."""
         folder = Path(folder)
         settings, data = read_settings(folder), read_data(folder, ["test"])
-        states = data.splits["test"].states
-        model = TreeProbes(
-            settings.probe,
-            states.shape[1],
-            states.shape[2],
-            settings.dim,
-            states=data.manifold,
-            scale=settings.scale,
-            K=settings.K,
-        )
+        model = build_probes(settings, data.splits["test"].states, data.manifold)
         return cls(settings, data, load_best(folder, model), read_record(folder))
 
     @cached_property

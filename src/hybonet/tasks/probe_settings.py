@@ -34,6 +34,12 @@ class ProbeSettings(LoopSettings):
     )
     K: float = Field(-1.0, lt=0, description="curvature of the space of a lorentz probe")
     scale: float = Field(2.0, gt=0, description="lorentz: λ of its Lorentz linear layers at the start")
+    state_length: float | None = Field(
+        3.0,
+        gt=0,
+        description="bring the states of each layer to this mean length (of points: distance from the origin), so that "
+        "the probes of all layers learn alike; none: leave them as they are",
+    )
     batch_size: int = Field(32, ge=1, description="sentences a batch")
     lr: float = Field(0.005, gt=0, description="learning rate of Adam")
     weight_decay: float = Field(0.0, ge=0, description="of Adam, added to the gradient")

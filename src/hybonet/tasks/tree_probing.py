@@ -89,6 +89,14 @@ class ProbeData:
     about: dict[str, Any]
 
 
+def build_probes(settings: ProbeSettings, states: Tensor, manifold: Lorentz | None) -> TreeProbes:
+    """Probes for states ``(words, layers, d)``, of any treebank."""
+    layers, features = states.shape[1:]
+    return TreeProbes(
+        settings.probe, layers, features, settings.dim, states=manifold, scale=settings.scale, K=settings.K
+    )
+
+
 class TreeProbingTask:
     """Fills in :class:`~hybonet.training.Task` for probes.
 
@@ -104,19 +112,13 @@ class TreeProbingTask:
         self.splits = data.splits
         if settings.control == "shuffled-labels":
             self.splits = {name: split.shuffled(settings.seed, name) for name, split in data.splits.items()}
-        self.num_layers, self.features = self.splits["train"].states.shape[1:]
 
     def build_model(self) -> TreeProbes:
-        settings = self.settings
-        return TreeProbes(
-            settings.probe,
-            self.num_layers,
-            self.features,
-            settings.dim,
-            states=self.data.manifold,
-            scale=settings.scale,
-            K=settings.K,
-        )
+        states, length = self.splits["train"].states, self.settings.state_length
+        probes = build_probes(self.settings, states, self.data.manifold)
+        if length is not None:
+            probes.stretch_to(length, states)
+        return probes
 
     def build_optimizer(self, model: nn.Module) -> torch.optim.Adam:
         return torch.optim.Adam(model.parameters(), lr=self.settings.lr, weight_decay=self.settings.weight_decay)
