@@ -8,9 +8,11 @@ import torch
 pytest.importorskip("torch_geometric")
 
 from torch_geometric.data import Data, HeteroData
+from torch_geometric.loader import NeighborLoader
 
 from hybonet.data import GraphData, NodeSplit, disease_tree
-from hybonet.interop.pyg import from_pyg, to_pyg
+from hybonet.interop.pyg import LoaderSampler, from_pyg, to_pyg
+from hybonet.nn import EuclideanToLorentz, LorentzGraphAttention, LorentzGraphConv
 
 
 def test_there_and_back() -> None:
@@ -115,3 +117,49 @@ MASK = torch.tensor([True, False, False])
 def test_what_is_no_network_is_refused(data: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         from_pyg(data)
+
+
+def directed_graph() -> Data:
+    """Edges of either direction with weights, a repeated one, self-loops and nodes that nothing points to."""
+    torch.manual_seed(0)
+    edges = torch.cat((torch.randint(40, (2, 150)), torch.tensor([[3, 3, 5], [4, 4, 5]])), dim=1)
+    return Data(x=torch.randn(50, 6), edge_index=edges, edge_weight=torch.rand(153) + 0.1, num_nodes=50)
+
+
+@pytest.mark.parametrize("layer", [LorentzGraphConv, LorentzGraphAttention])
+def test_batches_with_all_neighbours_give_the_rows_of_the_whole_graph(layer: type) -> None:
+    torch.manual_seed(0)
+    data, lift = directed_graph(), EuclideanToLorentz()
+    first, second = layer(7, 5).eval().double(), layer(5, 5).eval().double()
+
+    def points(part: Data) -> torch.Tensor:
+        weight = (part.edge_weight.double(),) if layer is LorentzGraphConv else ()
+        return second(first(lift(part.x.double()), part.edge_index, *weight), part.edge_index, *weight)
+
+    whole, seen = points(data), []
+    sampler = LoaderSampler(data, hops=2)
+    for batch in NeighborLoader(data, [-1, -1], neighbor_sampler=sampler, batch_size=8, shuffle=True):
+        assert torch.equal(data.edge_index[:, batch.e_id], batch.n_id[batch.edge_index])
+        torch.testing.assert_close(points(batch)[: batch.batch_size], whole[batch.input_id])
+        seen.append(batch.input_id)
+    assert torch.cat(seen).sort().values.tolist() == list(range(50))
+
+
+def test_batches_have_at_most_the_fan_out() -> None:
+    data = to_pyg(disease_tree(200))
+    sampler = LoaderSampler(data, hops=2, fan_out=2)
+    for batch in NeighborLoader(data, [2, 2], neighbor_sampler=sampler, batch_size=50):
+        assert int(torch.bincount(batch.edge_index[1]).max()) == 2
+
+
+def test_samplers_refuse_what_they_cannot_sample() -> None:
+    data = directed_graph()
+    with pytest.raises(ValueError, match="expected hops and fan_out of at least 1, got 0 and 3"):
+        LoaderSampler(data, hops=0, fan_out=3)
+    with pytest.raises(ValueError, match="expected edge_index"):
+        LoaderSampler(Data(num_nodes=3), hops=1)
+    loader = NeighborLoader(
+        data, [1], input_nodes=torch.tensor([1, 1]), neighbor_sampler=LoaderSampler(data, hops=1), batch_size=2
+    )
+    with pytest.raises(ValueError, match="expected different nodes in a batch"):
+        next(iter(loader))

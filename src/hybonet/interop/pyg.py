@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from hybonet.data.graphs import UNLABELLED, GraphData, NodeSplit, numbered_nodes
+from hybonet.data.neighbour_sampling import NeighbourSampler
 
-if TYPE_CHECKING:
+try:
     from torch_geometric.data import Data
+    from torch_geometric.sampler import BaseSampler, NodeSamplerInput, SamplerOutput
+except ImportError:
+    raise ImportError(
+        "expected PyTorch Geometric for hybonet.interop.pyg, but it is not installed; run pip install hybonet[graph]"
+    ) from None
 
 _MASKS = ("train_mask", "val_mask", "test_mask")
 _EDGE_PARTS = ("edge_weight", "edge_attr")
@@ -26,7 +32,7 @@ def to_pyg(graph: GraphData) -> Data:
         Data(x=[600, 11], edge_index=[2, 1198], y=[600], num_nodes=600)
     """
     features = None if graph.features is None else graph.features.to_dense()
-    data = _pyg_data()(x=features, edge_index=graph.edge_index(), y=graph.labels)
+    data = Data(x=features, edge_index=graph.edge_index(), y=graph.labels)
     data.num_nodes = graph.num_nodes
     if graph.split is not None:
         for name, nodes in zip(_MASKS, (graph.split.train, graph.split.valid, graph.split.test), strict=True):
@@ -51,7 +57,6 @@ def from_pyg(data: Any, *, source: str = "pyg") -> GraphData:
         >>> from_pyg(to_pyg(load_network("disease-small")), source="again")
         GraphData('again': 600 nodes, 599 edges, 11 features, 2 classes)
     """
-    Data = _pyg_data()
     if not isinstance(data, Data):
         remedy = (
             "; take one kind of nodes and edges, or data.to_homogeneous()"
@@ -84,12 +89,55 @@ def from_pyg(data: Any, *, source: str = "pyg") -> GraphData:
     )
 
 
-def _pyg_data() -> type[Data]:
-    try:
-        from torch_geometric.data import Data
-    except ImportError:
-        raise ValueError("PyTorch Geometric is needed for this and not installed; pip install hybonet[graph]") from None
-    return Data
+class LoaderSampler(BaseSampler):
+    """Sampled neighbours for PyTorch Geometric's ``NeighborLoader`` in plain torch: no ``pyg-lib`` is needed.
+
+    A batch holds the nodes asked for first, then those met on the way; edges go from neighbour to node, and have their
+    weights and attributes with them. The loader takes its own ``num_neighbors`` too, but does not read it.
+
+    Args:
+        data: the graph, with ``edge_index``; directed or not.
+        hops: how far from the nodes asked for, as many as there are layers.
+        fan_out: neighbours of a node, at most: one with more draws as many with replacement, and one drawn twice
+            counts once. None: all.
+
+    Example:
+        >>> from torch_geometric.loader import NeighborLoader
+        >>> from hybonet.data import load_network
+        >>> data = to_pyg(load_network("disease-small"))
+        >>> sampler = LoaderSampler(data, hops=2, fan_out=10)
+        >>> batch = next(iter(NeighborLoader(data, [10, 10], neighbor_sampler=sampler, batch_size=64)))
+        >>> batch.batch_size, batch.input_id[:3], batch.n_id[:3]
+        (64, tensor([0, 1, 2]), tensor([0, 1, 2]))
+    """
+
+    def __init__(self, data: Data, *, hops: int, fan_out: int | None = None) -> None:
+        if hops < 1 or (fan_out is not None and fan_out < 1):
+            raise ValueError(
+                f"expected hops and fan_out of at least 1, got {hops} and {fan_out}; for all neighbours, fan_out=None"
+            )
+        if data.edge_index is None:
+            raise ValueError("expected edge_index in the Data, got none; set data.edge_index, (2, edges)")
+        _check_edges(data.edge_index, int(data.num_nodes))
+        edges = data.edge_index.cpu().long()
+        self.hops, self.fan_out = hops, max(1, edges.shape[1]) if fan_out is None else fan_out
+        self.sampler, self._columns = NeighbourSampler.directed(edges, int(data.num_nodes))
+
+    @property
+    def edge_permutation(self) -> Tensor:
+        """The columns of ``edge_index`` in the order in which edges are numbered here."""
+        return self._columns
+
+    def sample_from_nodes(self, index: NodeSamplerInput, **kwargs: Any) -> SamplerOutput:
+        """The sub-graph around the nodes of a batch."""
+        if len(index.node.unique()) < len(index.node):
+            raise ValueError("expected different nodes in a batch, got one twice; give input_nodes without repetition")
+        part, edges = self.sampler.sample_edges(index.node, self.hops, self.fan_out)
+        return SamplerOutput(part.nodes, *part.edge_index, edge=edges, metadata=(index.input_id, index.time))
+
+    def sample_from_edges(self, index: Any, neg_sampling: Any = None) -> SamplerOutput:
+        """Not there: links are learned in batches by ``hybonet train graph`` with ``batch_size``."""
+        raise NotImplementedError("expected a NeighborLoader; for links use hybonet train graph --set batch_size=…")
 
 
 def _edges_of(data: Data, notes: list[str]) -> Tensor:
