@@ -99,3 +99,19 @@ def test_mistakes_are_clean_and_leave_nothing(tmp_path: Path, arguments: list[st
         assert fragment in error
     assert text == ""
     assert [entry.name for entry in tmp_path.iterdir()] == ["bad.csv"]
+
+
+def test_tables_of_more_columns_are_shown_and_measured(tmp_path: Path) -> None:
+    Path("e.csv").write_text("who,whom,how often\n" + "".join(f"n{i},n{i + 1},3\n" for i in range(5)))
+    Path("l.csv").write_text("node,shape,colour\n" + "".join(f"n{i},o,{'red' if i else ''}\n" for i in range(6)))
+    for command in ("show", "hyperbolicity"):
+        code, _, errors = call("data", command, "e.csv", "--header")
+        assert (code, "(--columns)" in errors) == (2, True)
+    code, text, _ = call("data", "hyperbolicity", "e.csv", "--columns", "who,whom")
+    assert (code, "6 nodes, 5 edges" in text) == (0, True)
+    given = ("data", "show", "e.csv", "--columns", "0,1", "--header", "--labels", "l.csv")
+    assert "(--label-column)" in call(*given)[2]
+    assert "(--allow-unlabelled)" in call(*given, "--label-column", "2")[2]
+    code, text, _ = call(*given, "--label-column", "colour", "--allow-unlabelled")
+    assert (code, "class red: 5 nodes" in text) == (0, True)
+    assert "note: of the edges two columns are read; left out, weights included: how often" in text

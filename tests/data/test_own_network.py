@@ -208,3 +208,8 @@ def test_many_mistakes_are_counted_and_the_first_shown(tmp_path: Path) -> None:
         read(tmp_path, features=features, header=True)
     assert str(caught.value).count("line ") == 5
     assert "and 4 more" in str(caught.value)
+
+
+def test_columns_of_edges_that_are_not_read_are_told(tmp_path: Path) -> None:
+    graph = read(tmp_path, edges="source,target,weight\nann,bob,2\n")
+    assert graph.notes == ("of the edges two columns are read; left out, weights included: weight",)

@@ -1,14 +1,18 @@
 """Networks to PyTorch Geometric and back."""
 
+from typing import Any
+
 import pytest
 import torch
 
 pytest.importorskip("torch_geometric")
 
-from torch_geometric.data import Data
+from torch_geometric.data import Data, HeteroData
+from torch_geometric.loader import NeighborLoader
 
 from hybonet.data import GraphData, NodeSplit, disease_tree
-from hybonet.interop.pyg import from_pyg, to_pyg
+from hybonet.interop.pyg import LoaderSampler, from_pyg, to_pyg
+from hybonet.nn import EuclideanToLorentz, LorentzGraphAttention, LorentzGraphConv
 
 
 def test_there_and_back() -> None:
@@ -44,3 +48,118 @@ def test_several_splits_are_refused() -> None:
     data = Data(edge_index=torch.tensor([[0], [1]]), num_nodes=3, train_mask=mask, val_mask=mask, test_mask=mask)
     with pytest.raises(ValueError, match=r"expected masks of one split"):
         from_pyg(data)
+
+
+RING = torch.tensor([[0, 1, 2, 1, 2, 0], [1, 2, 0, 0, 1, 2]])
+
+
+def ring(**parts: Any) -> Data:
+    return Data(**{"edge_index": RING, "num_nodes": 3, **parts})
+
+
+@pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr, torch.sparse_csc])
+def test_a_transposed_adjacency_is_as_good_as_an_edge_index(layout: torch.layout) -> None:
+    matrix = torch.zeros(4, 4)
+    matrix[torch.tensor([1, 2, 2, 3]), torch.tensor([0, 1, 0, 3])] = 1.0
+    graph = from_pyg(Data(adj_t=matrix.to_sparse(layout=layout)))
+    assert (graph.num_nodes, graph.edges.tolist()) == (4, [[0, 1], [0, 2], [1, 2]])
+    assert graph.self_loops.tolist() == [3]
+    assert graph.notes == ()
+    weighted = from_pyg(Data(adj_t=(0.5 * matrix).to_sparse(layout=layout)))
+    assert weighted.notes == ("weights or attributes of edges are left out: values of adj_t",)
+
+
+def test_what_is_left_out_of_edges_is_told() -> None:
+    graph = from_pyg(ring(edge_weight=torch.ones(6), edge_attr=torch.ones(6, 2)))
+    assert graph.notes == ("weights or attributes of edges are left out: edge_weight, edge_attr",)
+
+
+def test_unknown_classes_come_back() -> None:
+    graph = from_pyg(ring(y=torch.tensor([[1], [-1], [0]])))
+    assert graph.labels.tolist() == [1, -1, 0]
+    assert graph.notes == ("1 of 3 nodes have no label",)
+    assert to_pyg(graph).y.tolist() == [1, -1, 0]
+
+
+def test_sparse_features_stay_sparse() -> None:
+    features = torch.eye(3)
+    for x in (features.to_sparse_coo(), features.to_sparse_csr()):
+        graph = from_pyg(ring(x=x))
+        assert graph.features.layout == torch.sparse_csr
+        assert torch.equal(graph.features.to_dense(), features)
+
+
+MASK = torch.tensor([True, False, False])
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (HeteroData(), r"expected torch_geometric.data.Data, got HeteroData; take one kind .*to_homogeneous"),
+        ({"edge_index": RING}, r"expected torch_geometric.data.Data, got dict; make one"),
+        (Data(num_nodes=3), r"expected edge_index or adj_t in the Data, got neither"),
+        (Data(adj_t=torch.eye(3)), r"expected adj_t as a sparse matrix of torch"),
+        (Data(edge_index=torch.empty(2, 0).long()), r"expected a graph with nodes, got num_nodes=0"),
+        (ring(edge_index=RING.float()), r"expected edge_index as integers of shape \(2, edges\), got torch.float32"),
+        (ring(edge_index=RING.T), r"expected edge_index as integers of shape \(2, edges\), got .* \(6, 2\)"),
+        (ring(edge_index=RING + 1), r"expected edges between nodes 0 to 2, got \(2, 3\) in column 1"),
+        (ring(edge_index=RING - 1), r"expected edges between nodes 0 to 2, got \(-1, 0\) in column 0"),
+        (ring(y=torch.tensor([0.0, 0.5, 1.0])), r"expected classes as integers in y, got torch.float32"),
+        (ring(y=torch.tensor([0, -2, 1])), r"expected classes from 0 on, or -1 where unknown, got -2 for node 1"),
+        (ring(y=torch.ones(3, 2).long()), r"expected one class a node, y of shape \(3,\), got .* \(3, 2\)"),
+        (ring(y=torch.tensor([1])), r"expected one class a node"),
+        (ring(x=torch.tensor([[1.0], [torch.nan], [1.0]])), r"finite numbers in x, got nan for node 1 in column 0"),
+        (ring(x=torch.tensor([[1.0], [torch.inf], [0.0]]).to_sparse_csr()), r"finite numbers in x, got inf for node 1"),
+        (ring(train_mask=MASK, test_mask=MASK), r"expected all of train_mask, .*, or none, got no val_mask"),
+        (ring(train_mask=MASK, val_mask=MASK, test_mask=MASK.long()), r"expected test_mask as booleans of shape"),
+    ],
+)
+def test_what_is_no_network_is_refused(data: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        from_pyg(data)
+
+
+def directed_graph() -> Data:
+    """Edges of either direction with weights, a repeated one, self-loops and nodes that nothing points to."""
+    torch.manual_seed(0)
+    edges = torch.cat((torch.randint(40, (2, 150)), torch.tensor([[3, 3, 5], [4, 4, 5]])), dim=1)
+    return Data(x=torch.randn(50, 6), edge_index=edges, edge_weight=torch.rand(153) + 0.1, num_nodes=50)
+
+
+@pytest.mark.parametrize("layer", [LorentzGraphConv, LorentzGraphAttention])
+def test_batches_with_all_neighbours_give_the_rows_of_the_whole_graph(layer: type) -> None:
+    torch.manual_seed(0)
+    data, lift = directed_graph(), EuclideanToLorentz()
+    first, second = layer(7, 5).eval().double(), layer(5, 5).eval().double()
+
+    def points(part: Data) -> torch.Tensor:
+        weight = (part.edge_weight.double(),) if layer is LorentzGraphConv else ()
+        return second(first(lift(part.x.double()), part.edge_index, *weight), part.edge_index, *weight)
+
+    whole, seen = points(data), []
+    sampler = LoaderSampler(data, hops=2)
+    for batch in NeighborLoader(data, [-1, -1], neighbor_sampler=sampler, batch_size=8, shuffle=True):
+        assert torch.equal(data.edge_index[:, batch.e_id], batch.n_id[batch.edge_index])
+        torch.testing.assert_close(points(batch)[: batch.batch_size], whole[batch.input_id])
+        seen.append(batch.input_id)
+    assert torch.cat(seen).sort().values.tolist() == list(range(50))
+
+
+def test_batches_have_at_most_the_fan_out() -> None:
+    data = to_pyg(disease_tree(200))
+    sampler = LoaderSampler(data, hops=2, fan_out=2)
+    for batch in NeighborLoader(data, [2, 2], neighbor_sampler=sampler, batch_size=50):
+        assert int(torch.bincount(batch.edge_index[1]).max()) == 2
+
+
+def test_samplers_refuse_what_they_cannot_sample() -> None:
+    data = directed_graph()
+    with pytest.raises(ValueError, match="expected hops and fan_out of at least 1, got 0 and 3"):
+        LoaderSampler(data, hops=0, fan_out=3)
+    with pytest.raises(ValueError, match="expected edge_index"):
+        LoaderSampler(Data(num_nodes=3), hops=1)
+    loader = NeighborLoader(
+        data, [1], input_nodes=torch.tensor([1, 1]), neighbor_sampler=LoaderSampler(data, hops=1), batch_size=2
+    )
+    with pytest.raises(ValueError, match="expected different nodes in a batch"):
+        next(iter(loader))

@@ -210,3 +210,10 @@ def test_network_trains_in_bfloat16():
         loss = model(graph.features, graph.edge_index()).square().mean()
     loss.backward()
     assert bool(model.layers[0].lin.weight.grad.isfinite().all())
+
+
+def test_a_network_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="expected a layer of convolution, attention, tangent, got 'conv'"):
+        GraphNetwork(5, layer="conv")
+    with pytest.raises(ValueError, match="expected at least one layer, got layers=0"):
+        GraphNetwork(5, layers=0)

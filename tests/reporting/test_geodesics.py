@@ -63,3 +63,10 @@ def test_midpoint_halves_the_distance() -> None:
     half = midpoint(x, y, manifold)
     assert torch.allclose(manifold.dist(x, half), manifold.dist(x, y) / 2)
     assert torch.allclose(manifold.dist(half, y), manifold.dist(x, y) / 2)
+
+
+def test_points_of_a_line_are_drawn_on_a_line() -> None:
+    manifold = Lorentz()
+    points = manifold.lift(torch.tensor([[0.75], [0.0]]))
+    expected = torch.tensor([[1 / 3, 0.0], [0.0, 0.0]], dtype=torch.float64)
+    torch.testing.assert_close(disk_view(points, points[1], manifold), expected)

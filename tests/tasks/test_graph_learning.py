@@ -11,10 +11,12 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 import hybonet.training.loop
 from hybonet import NetworkModel
 from hybonet.data import disease_tree, load_network
+from hybonet.geometry import Lorentz
 from hybonet.optim import RiemannianAdam
 from hybonet.tasks.graph_calibration import class_calibration, link_calibration
 from hybonet.tasks.graph_evaluation import link_measures
 from hybonet.tasks.graph_learning import GraphLearningTask, GraphSettings
+from hybonet.tasks.graph_pretrained import write_pretrained
 from hybonet.tasks.graph_run import read_task, start_run, train_run
 from hybonet.training import Interrupted, Reporter, Trainer
 
@@ -215,3 +217,29 @@ def test_what_cannot_be_trained_is_said():
         GraphLearningTask(GraphSettings(), disease_tree(10))
     with pytest.raises(ValueError, match="expected heads=1 with model=hybonet"):
         GraphSettings(heads=2)
+
+
+def test_one_class_alone_is_refused():
+    labels = TREE.labels.clamp(max=0)
+    labels[:5] = -1
+    with pytest.raises(ValueError, match="expected labels of at least two classes, got 'healthy' alone"):
+        GraphLearningTask(GraphSettings(task="nc"), replace(TREE, labels=labels))
+
+
+@pytest.mark.parametrize("model", ["hybonet", "HGCN", "GCN"])
+def test_a_card_tells_the_space_and_its_learned_curvature(tmp_path, model):
+    task = GraphLearningTask(GraphSettings(model=model, learn_curvature=model == "HGCN"), TREE)
+    network = task.build_model()
+    if model == "HGCN":
+        network.manifold = Lorentz(-0.5, learnable=True)
+    write_pretrained(tmp_path / "model", network, task, {}, None)
+    card = (tmp_path / "model/README.md").read_text()
+    assert ("- hyperbolic" in card) == (model != "GCN")
+    space = {"hybonet": "(K = -1)", "HGCN": "(K = -0.5, learned)", "GCN": ""}[model]
+    assert space in card
+    assert ("in hyperbolic space" in card) == (model != "GCN")
+
+
+def test_heads_that_do_not_divide_the_points_are_told_by_the_names_of_the_settings():
+    with pytest.raises(ValueError, match=r"expected dim \(16\) to be a multiple of heads, got heads=3; choose heads=2"):
+        GraphSettings.checked({"model": "hybonet-attention", "heads": 3})

@@ -40,6 +40,9 @@ TaskOption = Annotated[
 ]
 Features = Annotated[Path | None, typer.Option(help="Table of node, number, number, … for a file of edges.")]
 Labels = Annotated[Path | None, typer.Option(help="Table of node, label for a file of edges.")]
+LabelColumn = Annotated[
+    str | None, typer.Option(help="The column of the label, where there are several: a name, or a number from 0.")
+]
 Columns = Annotated[
     str | None, typer.Option(help="The two columns of the edges: names or numbers from 0, with a comma.")
 ]
@@ -78,6 +81,7 @@ def train_graph(
     set_: Changes = None,
     features: Features = None,
     labels: Labels = None,
+    label_column: LabelColumn = None,
     columns: Columns = None,
     header: Header = None,
     allow_unlabelled: Unlabelled = False,
@@ -92,7 +96,7 @@ def train_graph(
     with clean_errors():
         from hybonet.tasks.graph_run import read_settings, start_run, train_run
 
-        given = about_data(data, features, labels, columns, header, allow_unlabelled)
+        given = about_data(data, features, labels, label_column, columns, header, allow_unlabelled)
         asked = given | only_given(task=task, recipe=recipe)
         use_threads(threads)
         chosen, changes = (recipe or "", set_ or []) if resume else recipe_and_changes(task, recipe, set_ or [])
@@ -115,6 +119,7 @@ def about_data(
     data: str | None,
     features: Path | None,
     labels: Path | None,
+    label_column: str | None,
     columns: str | None,
     header: bool | None,
     allow_unlabelled: bool,
@@ -124,6 +129,7 @@ def about_data(
         data=data,
         features=features and str(features),
         labels=labels and str(labels),
+        label_column=label_column,
         columns=columns,
         header=header,
         allow_unlabelled=allow_unlabelled or None,
@@ -152,14 +158,22 @@ def recipe_and_changes(task: str | None, recipe: str | None, changes: list[str])
 
 def load_data(given: dict[str, Any]) -> GraphData:
     """The graph that options about data ask for; what is odd about it is told."""
+    graph = read_data(given)
+    tell_notes(graph.notes)
+    return graph
+
+
+def read_data(given: dict[str, Any]) -> GraphData:
+    """The graph that options about data ask for."""
     from hybonet.data import load_network
 
     options = {key: value for key, value in given.items() if key != "data"}
     if "columns" in options:
         options["columns"] = column_list(options["columns"])
-    graph = load_network(given.get("data", "disease-small"), **options)
-    tell_notes(graph.notes)
-    return graph
+    if "label_column" in options:
+        text = options["label_column"]
+        options["label_column"] = int(text) if text.isdigit() else text
+    return load_network(given.get("data", "disease-small"), **options)
 
 
 def _show(out: Path) -> None:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from hybonet.cli.app import clean_errors
 from hybonet.cli.catalogue import data_app
 from hybonet.cli.data_names import near_data
+from hybonet.cli.graph import (
+    Columns,
+    Features,
+    Header,
+    LabelColumn,
+    Labels,
+    Unlabelled,
+    about_data,
+    load_data,
+    read_data,
+)
+from hybonet.cli.options import only_given
 from hybonet.cli.text_data import is_text, show_provenance, show_text
 
-if TYPE_CHECKING:
-    from hybonet.data import GraphData
-
 Source = Annotated[str, typer.Argument(help="A name from `hybonet data list`, or a file of edges.")]
-Features = Annotated[Path | None, typer.Option(help="Table of node, number, number, … for a file of edges.")]
-Labels = Annotated[Path | None, typer.Option(help="Table of node, label for a file of edges.")]
-Header = Annotated[bool | None, typer.Option("--header/--no-header", help="Whether first rows are column names.")]
 
 
 @data_app.command("show")
@@ -26,7 +32,10 @@ def show(
     source: Source,
     features: Features = None,
     labels: Labels = None,
+    label_column: LabelColumn = None,
+    columns: Columns = None,
     header: Header = None,
+    allow_unlabelled: Unlabelled = False,
 ) -> None:
     """What a data set of any kind holds: its sizes, classes, checksums, and what was dropped or is missing."""
     with clean_errors():
@@ -38,7 +47,7 @@ def show(
         if not _is_network(source):
             _show_triples(source)
             return
-        graph = _load(source, features, labels, header)
+        graph = read_data(about_data(source, features, labels, label_column, columns, header, allow_unlabelled))
         if source.casefold() in NETWORKS:
             entry = NETWORKS[source.casefold()]
             typer.echo(f"{entry.description}; licence: {entry.licence}")
@@ -68,15 +77,14 @@ def hyperbolicity(
         int | None, typer.Option(min=1, help="Random quadruples.", show_default="exact if small, else 50,000")
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+    columns: Columns = None,
     header: Header = None,
 ) -> None:
     """Gromov's δ of a graph: how far its distances are from a tree's, and so how well hyperbolic space fits it."""
     with clean_errors():
         from hybonet.metrics import hyperbolicity as measure
 
-        graph = _load(source, None, None, header)
-        for note in graph.notes:
-            typer.echo(f"note: {note}", err=True)
+        graph = load_data(only_given(data=source, columns=columns, header=header))
         found = measure(graph.edges, graph.num_nodes, samples=samples, seed=seed)
         bound = "" if found.diameter_exact else "at least "
         typer.echo(f"{graph.source}: {graph.num_nodes:,} nodes, {len(graph.edges):,} edges")
@@ -103,13 +111,6 @@ def make_disease_tree(
             written = write_network(disease_tree(nodes, seed=seed, label_noise=label_noise), staging)
         for path in written:
             typer.echo(str(out / path.name))
-
-
-def _load(source: str, features: Path | None, labels: Path | None, header: bool | None) -> GraphData:
-    from hybonet.data import load_network
-
-    given = {"features": features, "labels": labels, "header": header}
-    return load_network(source, **{key: value for key, value in given.items() if value is not None})
 
 
 def _is_network(source: str) -> bool:

@@ -131,6 +131,7 @@ def tune_graph(
     seed: Seed = None,
     features: graph.Features = None,
     labels: graph.Labels = None,
+    label_column: graph.LabelColumn = None,
     columns: graph.Columns = None,
     header: graph.Header = None,
     allow_unlabelled: graph.Unlabelled = False,
@@ -144,7 +145,7 @@ def tune_graph(
     """
     with clean_errors():
         use_threads(threads)
-        given = graph.about_data(data, features, labels, columns, header, allow_unlabelled)
+        given = graph.about_data(data, features, labels, label_column, columns, header, allow_unlabelled)
         if not resume:
             recipe, set_ = graph.recipe_and_changes(task, recipe, set_ or [])
         others = {"recipe": recipe, "set": set_ or None, "range": range_, "seed": seed}

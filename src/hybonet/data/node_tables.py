@@ -99,7 +99,7 @@ def read_labels(
         listed = ", ".join(grid.header or grid.rows[0])
         raise ValueError(
             f"{grid.where(0)}: expected 2 columns (node, label), got {grid.width}: {listed[:80]}; choose the "
-            "label's with label_column="
+            "label's with label_column= (--label-column), by name or position, or remove the others"
         )
     names = _unique_nodes(grid)
     problems = Problems(file.source, "labels")
@@ -107,7 +107,7 @@ def read_labels(
         for at, row in enumerate(grid.rows):
             if not row[place]:
                 problems.add(grid.where(at), f"expected a label for node {names[at]!r}, got an empty one")
-    problems.tell("fill it in, or allow it with allow_unlabelled=True; nothing was loaded")
+    problems.tell("fill it in, or allow it with allow_unlabelled=True (--allow-unlabelled); nothing was loaded")
     return {name: (row[place], grid.where(at)) for at, (name, row) in enumerate(zip(names, grid.rows, strict=True))}
 
 

@@ -41,8 +41,8 @@ def read_network(
 
     The nodes are those of the feature table in its order; without one, those of the label table, after which come, with
     ``allow_unlabelled``, those that only the edges name; without either, those of the edges in alphabetical order. A
-    node that no edge has is kept and counted. Nothing is dropped but repeated edges and self loops, which are counted
-    in the graph's notes.
+    node that no edge has is kept and counted. Nothing is dropped but repeated edges, self loops and further columns of
+    the edges, which the graph's notes tell.
 
     Args:
         edges: two columns of node names, or an npz with ``edges`` (n, 2).
@@ -142,6 +142,9 @@ def _read_edges(
         places = _edge_columns(grid, columns)
         first, second = ([row[place] for row in grid.rows] for place in places)
         header_names, where = grid.header, grid.where
+        if others := [at for at in range(grid.width) if at not in places]:
+            listed = ", ".join(grid.header[at] if grid.header else str(at) for at in others)
+            notes.append(f"of the edges two columns are read; left out, weights included: {listed[:80]}")
     problems = Problems(file.source, "edges")
     known = set(names) if names is not None and not may_add else None
     for row, ends in enumerate(zip(first, second, strict=True)):

@@ -1,17 +1,26 @@
-"""Networks to and from PyTorch Geometric's ``Data`` (extra ``graph``)."""
+"""Networks to and from PyTorch Geometric's ``Data`` (extra ``graph``), and sampled neighbours for its loader."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
+from torch import Tensor
 
 from hybonet.data.graphs import UNLABELLED, GraphData, NodeSplit, numbered_nodes
+from hybonet.data.neighbour_sampling import NeighbourSampler
 
-if TYPE_CHECKING:
+try:
     from torch_geometric.data import Data
+    from torch_geometric.sampler import BaseSampler, NodeSamplerInput, SamplerOutput
+except ImportError:
+    raise ImportError(
+        "expected PyTorch Geometric for hybonet.interop.pyg, but it is not installed; run pip install hybonet[graph]"
+    ) from None
 
 _MASKS = ("train_mask", "val_mask", "test_mask")
+_EDGE_PARTS = ("edge_weight", "edge_attr")
+_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 
 def to_pyg(graph: GraphData) -> Data:
@@ -22,10 +31,6 @@ def to_pyg(graph: GraphData) -> Data:
         >>> to_pyg(load_network("disease-small"))
         Data(x=[600, 11], edge_index=[2, 1198], y=[600], num_nodes=600)
     """
-    try:
-        from torch_geometric.data import Data
-    except ImportError:
-        raise ValueError("PyTorch Geometric is needed for this and not installed; pip install hybonet[graph]") from None
     features = None if graph.features is None else graph.features.to_dense()
     data = Data(x=features, edge_index=graph.edge_index(), y=graph.labels)
     data.num_nodes = graph.num_nodes
@@ -40,8 +45,11 @@ def to_pyg(graph: GraphData) -> Data:
 def from_pyg(data: Any, *, source: str = "pyg") -> GraphData:
     """A network from ``Data``: edges undirected and once, self loops set aside and counted, masks as the split.
 
+    Weights and attributes of edges have no place in a network; its notes say that they were left out.
+
     Args:
-        data: with ``edge_index``, and perhaps ``x``, ``y`` and the three masks of one split.
+        data: with ``edge_index``, or else ``adj_t`` as a sparse matrix of torch, and perhaps ``x``, ``y`` (classes,
+            -1 where unknown) and the three masks of one split.
         source: what to call it.
 
     Example:
@@ -49,24 +57,177 @@ def from_pyg(data: Any, *, source: str = "pyg") -> GraphData:
         >>> from_pyg(to_pyg(load_network("disease-small")), source="again")
         GraphData('again': 600 nodes, 599 edges, 11 features, 2 classes)
     """
-    labels = None if data.y is None else data.y.reshape(-1).long()
-    masks = [getattr(data, name, None) for name in _MASKS]
-    if any(mask is not None and mask.dim() != 1 for mask in masks):
-        raise ValueError("expected masks of one split, got several splits in columns; choose one: mask[:, 0]")
-    parts = [mask.nonzero().flatten() for mask in masks if mask is not None]
+    if not isinstance(data, Data):
+        remedy = (
+            "; take one kind of nodes and edges, or data.to_homogeneous()"
+            if "Hetero" in type(data).__name__
+            else ("; make one: torch_geometric.data.Data(x=…, edge_index=…)")
+        )
+        raise ValueError(f"expected torch_geometric.data.Data, got {type(data).__name__}{remedy}")
+    notes: list[str] = []
+    edge_index = _edges_of(data, notes)
+    num_nodes = data.num_nodes
+    if num_nodes is None or num_nodes < 1:
+        raise ValueError(f"expected a graph with nodes, got num_nodes={num_nodes}; set data.num_nodes")
+    _check_edges(edge_index, num_nodes)
+    labels = None if data.y is None else _labels_of(data.y, num_nodes)
     # An edge that stands in both directions is one edge; what is left over was repeated.
-    directed = data.edge_index.T.unique(dim=0)
-    repeated = data.edge_index.shape[1] - len(directed)
-    pairs = directed.sort(dim=1).values.unique(dim=0)
+    directed = edge_index.T.unique(dim=0)
+    repeated = edge_index.shape[1] - len(directed)
+    notes += [f"{repeated:,} repeated edges are kept once"] * bool(repeated)
+    if labels is not None and (unknown := int((labels == UNLABELLED).sum())):
+        notes.append(f"{unknown:,} of {num_nodes:,} nodes have no label")
     return GraphData.build(
-        numbered_nodes(int(data.num_nodes)),
-        pairs,
-        features=None if data.x is None else data.x.float(),
+        numbered_nodes(num_nodes),
+        directed.sort(dim=1).values.unique(dim=0),
+        features=None if data.x is None else _features_of(data.x),
         labels=labels,
-        classes=()
-        if labels is None
-        else tuple(str(number) for number in range(1 + max(UNLABELLED, int(labels.max())))),
-        split=NodeSplit(*parts) if len(parts) == len(_MASKS) else None,
+        classes=() if labels is None else tuple(str(number) for number in range(1 + int(labels.max()))),
+        split=_split_of(data, num_nodes),
         source=source,
-        notes=(f"{repeated:,} repeated edges are kept once",) if repeated else (),
+        notes=tuple(notes),
     )
+
+
+class LoaderSampler(BaseSampler):
+    """Sampled neighbours for PyTorch Geometric's ``NeighborLoader`` in plain torch: no ``pyg-lib`` is needed.
+
+    A batch holds the nodes asked for first, then those met on the way; edges go from neighbour to node, and have their
+    weights and attributes with them. The loader takes its own ``num_neighbors`` too, but does not read it.
+
+    Args:
+        data: the graph, with ``edge_index``; directed or not.
+        hops: how far from the nodes asked for, as many as there are layers.
+        fan_out: neighbours of a node, at most: one with more draws as many with replacement, and one drawn twice
+            counts once. None: all.
+
+    Example:
+        >>> from torch_geometric.loader import NeighborLoader
+        >>> from hybonet.data import load_network
+        >>> data = to_pyg(load_network("disease-small"))
+        >>> sampler = LoaderSampler(data, hops=2, fan_out=10)
+        >>> batch = next(iter(NeighborLoader(data, [10, 10], neighbor_sampler=sampler, batch_size=64)))
+        >>> batch.batch_size, batch.input_id[:3], batch.n_id[:3]
+        (64, tensor([0, 1, 2]), tensor([0, 1, 2]))
+    """
+
+    def __init__(self, data: Data, *, hops: int, fan_out: int | None = None) -> None:
+        if hops < 1 or (fan_out is not None and fan_out < 1):
+            raise ValueError(
+                f"expected hops and fan_out of at least 1, got {hops} and {fan_out}; for all neighbours, fan_out=None"
+            )
+        if data.edge_index is None:
+            raise ValueError("expected edge_index in the Data, got none; set data.edge_index, (2, edges)")
+        _check_edges(data.edge_index, int(data.num_nodes))
+        edges = data.edge_index.cpu().long()
+        self.hops, self.fan_out = hops, max(1, edges.shape[1]) if fan_out is None else fan_out
+        self.sampler, self._columns = NeighbourSampler.directed(edges, int(data.num_nodes))
+
+    @property
+    def edge_permutation(self) -> Tensor:
+        """The columns of ``edge_index`` in the order in which edges are numbered here."""
+        return self._columns
+
+    def sample_from_nodes(self, index: NodeSamplerInput, **kwargs: Any) -> SamplerOutput:
+        """The sub-graph around the nodes of a batch."""
+        if len(index.node.unique()) < len(index.node):
+            raise ValueError("expected different nodes in a batch, got one twice; give input_nodes without repetition")
+        part, edges = self.sampler.sample_edges(index.node, self.hops, self.fan_out)
+        return SamplerOutput(part.nodes, *part.edge_index, edge=edges, metadata=(index.input_id, index.time))
+
+    def sample_from_edges(self, index: Any, neg_sampling: Any = None) -> SamplerOutput:
+        """Not there: links are learned in batches by ``hybonet train graph`` with ``batch_size``."""
+        raise NotImplementedError("expected a NeighborLoader; for links use hybonet train graph --set batch_size=…")
+
+
+def _edges_of(data: Data, notes: list[str]) -> Tensor:
+    """Sources above targets ``(2, e)``; what is known of an edge besides is noted as left out."""
+    left_out = [name for name in _EDGE_PARTS if data.get(name) is not None]
+    if data.edge_index is not None:
+        edge_index = data.edge_index
+    elif (adj_t := data.get("adj_t")) is not None:
+        if not isinstance(adj_t, Tensor) or adj_t.layout == torch.strided or adj_t.dim() != 2:
+            raise ValueError(
+                f"expected adj_t as a sparse matrix of torch (CSR, CSC or COO), got {type(adj_t).__name__}; give "
+                "edge_index instead"
+            )
+        matrix = (adj_t if adj_t.layout == torch.sparse_coo else adj_t.to_sparse_coo()).coalesce()
+        edge_index = matrix.indices().flip(0)
+        if bool((matrix.values() != 1).any()):
+            left_out.append("values of adj_t")
+    else:
+        raise ValueError("expected edge_index or adj_t in the Data, got neither; set data.edge_index, (2, edges)")
+    if left_out:
+        notes.append(f"weights or attributes of edges are left out: {', '.join(left_out)}")
+    return edge_index
+
+
+def _check_edges(edge_index: Any, num_nodes: int) -> None:
+    if (
+        not isinstance(edge_index, Tensor)
+        or edge_index.dim() != 2
+        or len(edge_index) != 2
+        or edge_index.dtype not in _INTEGERS
+    ):
+        raise ValueError(f"expected edge_index as integers of shape (2, edges), got {_described(edge_index)}")
+    if edge_index.numel() and not 0 <= int(edge_index.min()) <= int(edge_index.max()) < num_nodes:
+        wrong = int(((edge_index < 0) | (edge_index >= num_nodes)).any(0).nonzero()[0])
+        raise ValueError(
+            f"expected edges between nodes 0 to {num_nodes - 1}, got {tuple(edge_index[:, wrong].tolist())} in column "
+            f"{wrong} of edge_index; correct it, or set data.num_nodes"
+        )
+
+
+def _labels_of(y: Any, num_nodes: int) -> Tensor:
+    if not isinstance(y, Tensor) or y.shape not in ((num_nodes,), (num_nodes, 1)):
+        raise ValueError(
+            f"expected one class a node, y of shape ({num_nodes},), got {_described(y)}; nodes with several labels, "
+            "and labels of whole graphs, are not supported: leave y out (data.y = None), or choose a column"
+        )
+    if y.dtype not in (*_INTEGERS, torch.bool):
+        raise ValueError(
+            f"expected classes as integers in y, got {y.dtype}; if its numbers are classes, data.y = data.y.long()"
+        )
+    labels = y.reshape(-1).long()
+    if int(labels.min()) < UNLABELLED:
+        node = int((labels < UNLABELLED).nonzero()[0])
+        raise ValueError(
+            f"expected classes from 0 on, or {UNLABELLED} where unknown, got {int(labels[node])} for node {node}; "
+            "number the classes 0, 1, 2, …"
+        )
+    return labels
+
+
+def _features_of(x: Tensor) -> Tensor:
+    features = x if x.layout in (torch.strided, torch.sparse_csr) else x.to_sparse_csr()
+    features = features.float()
+    values = features if features.layout == torch.strided else features.values()
+    if not bool(values.isfinite().all()):
+        node, column = (~features.to_dense().isfinite()).nonzero()[0].tolist()
+        raise ValueError(
+            f"expected finite numbers in x, got {float(x.to_dense()[node, column])} for node {node} in column "
+            f"{column}; fill it in, or remove the column"
+        )
+    return features
+
+
+def _split_of(data: Data, num_nodes: int) -> NodeSplit | None:
+    masks = {name: data.get(name) for name in _MASKS if data.get(name) is not None}
+    if not masks:
+        return None
+    if len(masks) < len(_MASKS):
+        missing = ", ".join(name for name in _MASKS if name not in masks)
+        raise ValueError(
+            f"expected all of {', '.join(_MASKS)}, or none, got no {missing}; set it, or remove the others for "
+            "a random split"
+        )
+    if any(mask.dim() == 2 for mask in masks.values()):
+        raise ValueError("expected masks of one split, got several splits in columns; choose one: mask[:, 0]")
+    for name, mask in masks.items():
+        if mask.dtype != torch.bool or mask.shape != (num_nodes,):
+            raise ValueError(f"expected {name} as booleans of shape ({num_nodes},), got {_described(mask)}")
+    return NodeSplit(*(mask.nonzero().flatten() for mask in masks.values()))
+
+
+def _described(value: Any) -> str:
+    return f"{value.dtype} of shape {tuple(value.shape)}" if isinstance(value, Tensor) else type(value).__name__

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
@@ -65,6 +65,12 @@ class GraphNetwork(GraphModel):
         manifold: Lorentz | None = None,
         **options: Any,
     ) -> None:
+        if layer not in get_args(GraphLayer):
+            raise ValueError(
+                f"expected a layer of {', '.join(get_args(GraphLayer))}, got {layer!r}; choose one of these"
+            )
+        if layers < 1:
+            raise ValueError(f"expected at least one layer, got layers={layers}; without a graph use MLP")
         super().__init__(num_features, num_classes, learned_features=dim - 1, **options)
         self.manifold = Lorentz() if manifold is None else manifold
         self.cached = cached

@@ -24,6 +24,7 @@ GROUP_COLOURS = (
 _NO_GROUP = "#cccccc"
 _LONG = 60.0  # seconds of training from which on time says more than epochs
 _LEAST_SHARE, _LEAST_SIZE = 0.01, 5  # of a group that gets a colour
+_WHOLE = 1.0  # width of points from which on the whole disk is drawn, which is 2 wide
 _LONGEST = 32  # letters of a group's name
 
 
@@ -101,11 +102,28 @@ def draw_relation_bars(by_relation: dict[str, dict[str, Any]], path: Path, *, ti
 
 
 def draw_groups(
-    flat: Tensor, group: Tensor, names: Sequence[str], path: Path, *, title: str, note: str, dpi: int = 120
+    flat: Tensor,
+    group: Tensor,
+    names: Sequence[str],
+    path: Path,
+    *,
+    title: str,
+    note: str,
+    kind: tuple[str, str] = ("branch", "branches"),
+    none: str = "no branch",
+    alone: str = "no branch of a hierarchy is large enough for one of its own",
+    dpi: int = 120,
 ) -> None:
     """Points of the disk coloured by group (-1: none), as large as they fit; ``flat (n, 2)``, ``group (n,)``.
 
-    Groups of fewer than five points or one in a hundred count as none; without any group all points have one colour.
+    The whole disk is drawn if the points take up half its width, else the part of it that they are in. Groups of fewer
+    than five points or one in a hundred share a colour with points of none; without any group all points have one.
+
+    Args:
+        note: what to say below the title.
+        kind: what a group is called, and several.
+        none: what the legend calls points that are of no group.
+        alone: why all points have one colour, where they have.
 
     Example:
         >>> import tempfile, torch
@@ -121,7 +139,15 @@ def draw_groups(
     sizes = [int((group == number).sum()) for number in range(len(names))]
     shown = [number for number, size in enumerate(sizes) if size >= least]
     low, high = flat.amin(0), flat.amax(0)
-    pad = 0.03 * float((high - low).max().clamp_min(0.01))
+    side = (high - low).max().clamp_min(0.01)
+    whole = float(side) > _WHOLE
+    if whole:
+        low, high, side = -torch.ones_like(low), torch.ones_like(high), 2 * torch.ones_like(side)
+    else:
+        note += "\nPart of the disk; its edge is outside."
+        missing = (side / 4 - (high - low)).clamp_min(0) / 2  # no picture is but a line
+        low, high = low - missing, high + missing
+    pad = 0.03 * float(side)
     wide, tall = (high - low + 2 * pad).tolist()
     inch = 7.5 / max(wide, tall)
     figure = new_figure((max(inch * wide, 6.5), inch * tall), dpi, "")
@@ -129,11 +155,14 @@ def draw_groups(
     (left, right), (bottom, top) = torch.stack((low - pad, high + pad), dim=-1).tolist()
     axes.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
     axes.axis("off")
-    axes.add_patch(Circle((0, 0), 1, facecolor="#f6f7f9", edgecolor="#b8bcc4", linewidth=1))
+    if whole:
+        axes.add_patch(Circle((0, 0), 1, facecolor="#f6f7f9", edgecolor="#b8bcc4", linewidth=1))
     grouped = torch.isin(group, torch.tensor(shown, dtype=group.dtype))
     rest = _NO_GROUP if shown else LINE
     layers = [(number, names[number], group == number) for number in shown]
-    for number, name, chosen in [*layers, (-1, "other", ~grouped)]:
+    small = sum(0 < size < least for size in sizes)
+    others = [f"{small} small {kind[small > 1]}"] * bool(small) + [none] * bool((group < 0).any())
+    for number, name, chosen in [*layers, (-1, f"other: {', '.join(others)}", ~grouped)]:
         x, y = flat[chosen].T.numpy()
         colour = rest if number < 0 else GROUP_COLOURS[number % len(GROUP_COLOURS)]
         name = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
@@ -142,7 +171,7 @@ def draw_groups(
     if shown:
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=10, markerscale=2.2)
     else:
-        note += "\nOne colour: no branch of a hierarchy is large enough for one of its own."
+        note += f"\nOne colour: {alone}."
     axes.annotate(note, (0.5, 1), (0, 8), "axes fraction", "offset points", ha="center", va="bottom", fontsize=9.5)
     above = 30 + 14 * note.count("\n")
     axes.annotate(

@@ -15,8 +15,9 @@ def disk_view(points: Tensor, centre: Tensor, manifold: Lorentz) -> Tensor:
     """Coordinates in the unit disk with the point ``centre`` in the middle; ``(n, d), (d,) -> (n, 2)`` in float64.
 
     The whole space is moved by an isometry (a boost), so no distance changes. Three ambient coordinates are the
-    hyperbolic plane and are drawn as they are. More are projected: the tangent vectors at the centre are replaced by
-    their two principal components, which keeps neither distances nor angles.
+    hyperbolic plane and are drawn as they are; two are a line, whose second coordinate is 0. More are projected: the
+    tangent vectors at the centre are replaced by their two principal components, which keeps neither distances nor
+    angles.
 
     Example:
         >>> import torch
@@ -33,7 +34,21 @@ def disk_view(points: Tensor, centre: Tensor, manifold: Lorentz) -> Tensor:
         _, _, axes = torch.linalg.svd(tangent, full_matrices=False)
         flat = tangent @ axes[:2].T
         moved = manifold.expmap0(torch.cat((torch.zeros_like(flat[:, :1]), flat), dim=-1))
-    return manifold.to_poincare(moved) / float(manifold.k) ** 0.5
+    flat = manifold.to_poincare(moved) / float(manifold.k) ** 0.5
+    return torch.nn.functional.pad(flat, (0, 2 - flat.shape[-1]))
+
+
+def view_note(coordinates: int) -> str:
+    """What a picture made by :func:`disk_view` of points with so many ambient coordinates should say of itself.
+
+    Example:
+        >>> view_note(3)
+        'The hyperbolic plane, nothing projected; the centroid is in the middle.'
+    """
+    if coordinates <= 3:
+        space = "plane" if coordinates == 3 else "line"
+        return f"The hyperbolic {space}, nothing projected; the centroid is in the middle."
+    return "Projected to two: principal components of the tangent vectors at the centroid. Distances are not kept."
 
 
 def geodesic_arcs(p: Tensor, q: Tensor, steps: int = 32) -> Tensor:

@@ -10,8 +10,7 @@ library_name: hybonet
 pipeline_tag: graph-ml
 tags:
 - {tag}
-- hyperbolic
----
+{hyperbolic}---
 
 # {model} on {source}
 
@@ -39,17 +38,22 @@ def graph_card(
     settings: Mapping[str, Any],
     record: Mapping[str, Any] | None = None,
     *,
+    K: float | None = None,
     folder: str = "FOLDER",
     node: str = "NODE",
 ) -> str:
     """Markdown with what the model is, how to use it, and its metrics where a record has them.
 
+    Args:
+        K: curvature of the model's space as it is now; None for a Euclidean model.
+
     Example:
-        >>> settings = {"task": "lp", "model": "hybonet", "dim": 16, "layers": 2, "K": -1.0}
-        >>> graph_card("friends", {"nodes": 3, "edges": 2}, settings).splitlines()[8]
+        >>> settings = {"task": "lp", "model": "hybonet", "dim": 16, "layers": 2}
+        >>> graph_card("friends", {"nodes": 3, "edges": 2}, settings, K=-1.0).splitlines()[8]
         '# hybonet on friends'
     """
     links = settings["task"] == "lp"
+    learned = ", learned" if settings.get("learn_curvature") else ""
     text = _HEAD.format(
         tag="link-prediction" if links else "node-classification",
         model=settings["model"],
@@ -59,7 +63,8 @@ def graph_card(
         edges=sizes["edges"],
         dim=settings["dim"],
         layers=settings["layers"],
-        space=f", in hyperbolic space (K = {settings['K']:.6g})" if settings["model"].startswith("hybonet") else "",
+        hyperbolic="" if K is None else "- hyperbolic\n",
+        space="" if K is None else f", in hyperbolic space (K = {K:.6g}{learned})",
         folder=folder,
         use=(_LINKS if links else _CLASSES).format(node=node),
     )

@@ -46,12 +46,14 @@ def legend(record: Mapping[str, Any]) -> str:
 
     Example:
         >>> legend({"task": "graph", "protocol": "standard", "measure": "micro F1", "test": {"f1": 1.0}})
-        'F1: micro F1. Protocol standard.'
+        'F1: micro. Protocol standard.'
+        >>> legend({"task": "graph", "protocol": "standard", "measure": "F1 of class infected", "test": {"f1": 1.0}})
+        'F1: of class infected. Protocol standard.'
     """
     if "roc_auc" in record["test"]:
         text = "ROC AUC: how often a held-out edge is nearer than a pair without one. AP: average precision."
     else:
-        text = f"F1: {record['measure']}."
+        text = f"F1: {record['measure'].removeprefix('F1 ').removesuffix(' F1')}."
     if record["protocol"] == "released":
         return f"{text} Protocol released: that of the published code, which leaks; compare with nothing else."
     return f"{text} Protocol standard."

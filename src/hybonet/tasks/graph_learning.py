@@ -70,6 +70,11 @@ class GraphLearningTask:
                     f"{graph.source}: expected labels to learn classes from, got none; give a table of node and label "
                     "(--labels FILE), or predict links (--task lp)"
                 )
+            if len(found := graph.labels[graph.labels >= 0].unique()) == 1:
+                raise ValueError(
+                    f"{graph.source}: expected labels of at least two classes, got {graph.classes[int(found)]!r} "
+                    "alone; there is nothing to tell apart: give other labels, or predict links (--task lp)"
+                )
             self.node_split = split_nodes(graph, protocol=settings.protocol, seed=settings.split_seed)
             parts = (self.node_split.train, self.node_split.valid, self.node_split.test)
         sizes = [len(part) for part in parts]

@@ -8,7 +8,7 @@ import torch
 
 from hybonet.geometry import Lorentz
 from hybonet.reporting.charts import draw_curves, draw_groups
-from hybonet.reporting.geodesics import disk_view
+from hybonet.reporting.geodesics import disk_view, view_note
 from hybonet.tasks.graph_answers import NetworkModel
 from hybonet.tasks.graph_run import MONITORS
 from hybonet.tasks.run_folder import CURVES, DISK, source_name
@@ -39,12 +39,16 @@ def _draw_disk(model: NetworkModel, manifold: Lorentz, path: Path, name: str, dp
     points, graph = model.points.double().cpu(), model.graph
     group = torch.full((len(points),), -1) if graph.labels is None else graph.labels
     what = "to find links" if model.task.settings.task == "lp" else "to tell classes"
+    space = f"{points.shape[1] - 1} hyperbolic dimension{'s' * (points.shape[1] > 2)}"
     draw_groups(
         disk_view(points, manifold.centroid(points), manifold),
         group,
         graph.classes,
         path,
-        title=f"{name}: {len(points):,} nodes in {points.shape[1] - 1} hyperbolic dimensions, trained {what}",
-        note="Projected to two: principal components of the tangent vectors at the centroid. Distances are not kept.",
+        title=f"{name}: {len(points):,} nodes in {space}, trained {what}",
+        note=view_note(points.shape[1]),
+        kind=("class", "classes"),
+        none="no label",
+        alone="the graph has no labels" if graph.labels is None else "no class is large enough for one of its own",
         dpi=dpi,
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hybonet.geometry import Lorentz
 from hybonet.models.graph_model import GraphModel
 from hybonet.reporting.graph_card import graph_card
 from hybonet.tasks.graph_files import write_graph
@@ -24,7 +25,16 @@ def write_pretrained(
     """Write a new folder that :meth:`hybonet.NetworkModel.from_pretrained` reads; refuse one that holds files."""
     graph, settings = task.graph, task.settings.model_dump()
     name = source_name(graph.source)
-    card = graph_card(name, graph.statistics(), settings, record, folder=folder.name, node=graph.nodes[0])
+    manifold: Lorentz | None = getattr(model, "manifold", None)
+    card = graph_card(
+        name,
+        graph.statistics(),
+        settings,
+        record,
+        K=None if manifold is None else manifold.curvature,
+        folder=folder.name,
+        node=graph.nodes[0],
+    )
 
     def write_data(staging: Path) -> dict[str, Any]:
         return {**config, "task": task.name, "settings": settings, "graph": write_graph(staging, graph)}

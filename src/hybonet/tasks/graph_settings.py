@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from hybonet.data.graph_splits import SPLIT_SEED, GraphProtocol
+from hybonet.nn.linear import head_features
 from hybonet.training import LoopSettings
 
 #: Short names, as the command line takes them: link prediction and node classification.
@@ -101,6 +102,8 @@ class GraphSettings(LoopSettings):
     def _options_that_would_do_nothing(self) -> GraphSettings:
         if self.heads > 1 and self.model not in ("hybonet-attention", "GAT"):
             raise ValueError(f"expected heads=1 with model={self.model}, which has no attention heads")
+        if self.model == "hybonet-attention":
+            head_features(self.dim, self.heads, name="dim", heads_name="heads")
         if self.learn_curvature and self.model not in _HYPERBOLIC:
             raise ValueError(f"expected learn_curvature=false with model={self.model}, which is Euclidean")
         if self.input_radius is not None and self.inputs == "learned":

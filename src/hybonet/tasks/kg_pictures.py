@@ -11,7 +11,7 @@ from hybonet.geometry import Lorentz
 from hybonet.models import TripleScorer
 from hybonet.models.tail_search import all_points
 from hybonet.reporting.charts import draw_curves, draw_groups, draw_relation_bars
-from hybonet.reporting.geodesics import disk_view
+from hybonet.reporting.geodesics import disk_view, view_note
 from hybonet.tasks.kg_answers import KGModel
 from hybonet.tasks.kg_hierarchy import PredictedHierarchy, hierarchical_relations, predicted_hierarchy
 from hybonet.tasks.radial_layout import radial_layout
@@ -70,7 +70,7 @@ def _draw_points(model: KGModel, tree: PredictedHierarchy | None, path: Path, na
         names,
         path,
         title=f"{name}: {len(points):,} entities in {points.shape[1] - 1} hyperbolic dimensions",
-        note="Projected to two: principal components of the tangent vectors at the centroid. Distances are not kept.",
+        note=view_note(points.shape[1]),
     )
 
 
