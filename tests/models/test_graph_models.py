@@ -217,3 +217,10 @@ def test_a_network_that_is_none_is_refused():
         GraphNetwork(5, layer="conv")
     with pytest.raises(ValueError, match="expected at least one layer, got layers=0"):
         GraphNetwork(5, layers=0)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_of_links_has_no_classes(name):
+    model = build_graph_model(GraphSettings(model=name), num_features=6, num_classes=0)
+    with pytest.raises(ValueError, match="expected a model of classes, got one of links; build it with num_classes"):
+        model(torch.randn(4, 6), PATH)

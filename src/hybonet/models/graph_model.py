@@ -14,9 +14,9 @@ from hybonet.nn import FermiDiracDecoder
 class GraphModel(nn.Module):
     """Base of the models that predict links and classes on a graph.
 
-    A model fills in :meth:`encode_features`, :meth:`squared_distance`, :meth:`squared_distances` and
-    :meth:`class_logits`. It is given features of
-    the nodes, or, if it was built without any, the nodes' numbers, for which it learns features of its own.
+    A model fills in :meth:`encode_features`, :meth:`squared_distance`, :meth:`squared_distances` and ``head``. It is
+    given features of the nodes, or, if it was built without any, the nodes' numbers, for which it learns features of
+    its own.
 
     Args:
         num_features: columns of the features; 0 if the nodes have none, which takes ``num_nodes``.
@@ -26,6 +26,9 @@ class GraphModel(nn.Module):
         radius, temperature, learn_decoder: r, t and whether they are trained, of
             :class:`~hybonet.nn.FermiDiracDecoder`.
     """
+
+    #: From points to scores of the classes; None where there are no classes.
+    head: nn.Module | None
 
     def __init__(
         self,
@@ -75,7 +78,9 @@ class GraphModel(nn.Module):
 
     def class_logits(self, z: Tensor) -> Tensor:
         """Scores of the classes, ``(nodes, dim) -> (nodes, classes)``."""
-        raise NotImplementedError
+        if self.head is None:
+            raise ValueError("expected a model of classes, got one of links; build it with num_classes")
+        return self.head(z)
 
     def link_logits(self, z: Tensor, pairs: Tensor) -> Tensor:
         """Log-odds of links, ``(r - d²)/t``, for pairs of nodes ``(n, 2) -> (n,)``."""
@@ -102,11 +107,6 @@ class EuclideanGraphModel(GraphModel):
 
     def squared_distances(self, some: Tensor, z: Tensor) -> Tensor:
         return torch.cdist(some, z).square()
-
-    def class_logits(self, z: Tensor) -> Tensor:
-        if self.head is None:
-            raise ValueError("expected a model of classes, got one of links; build it with num_classes")
-        return self.head(z)
 
 
 def ends_of(z: Tensor, pairs: Tensor) -> tuple[Tensor, Tensor]:

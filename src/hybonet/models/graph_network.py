@@ -127,8 +127,3 @@ class GraphNetwork(GraphModel):
 
     def squared_distances(self, some: Tensor, z: Tensor) -> Tensor:
         return self.manifold.csqdist(some, z)
-
-    def class_logits(self, z: Tensor) -> Tensor:
-        if self.head is None:
-            raise ValueError("expected a network of classes, got one of links; build it with num_classes")
-        return self.head(z)

@@ -88,11 +88,6 @@ class TangentGraphModel(GraphModel):
     def squared_distances(self, some: Tensor, z: Tensor) -> Tensor:
         return self.manifold.cdist(some, z).square()
 
-    def class_logits(self, z: Tensor) -> Tensor:
-        if self.head is None:
-            raise ValueError("expected a model of classes, got one of links; build it with num_classes")
-        return self.head(z)
-
 
 class HGCN(TangentGraphModel):
     """Hyperbolic graph convolution (Chami et al., 2019): the mean of the neighbours in the tangent space.
