@@ -94,6 +94,11 @@ def test_inventories_with_and_without_levels():
         read_inventory(source("a\tcoarse\nb\n"))
 
 
+def test_a_level_is_not_named_as_the_totals_are():
+    with pytest.raises(ValueError, match=r"types.tsv, line 2: expected the name of a level, got 'total', .* rename"):
+        read_inventory(source("a\tcoarse\nb\ttotal\n", "types.tsv"))
+
+
 def test_vectors_are_read_line_by_line(tmp_path):
     text = "3 2\nthe 1 2\n. . 3 4\nowl 5 6\nowl 7 8\n"  # a header, a word with a space, a word twice
     for name, pack in (("v.txt", bytes), ("v.txt.gz", gzip.compress), ("v.txt.xz", lzma.compress)):

@@ -97,6 +97,7 @@ def test_evaluate_says_what_the_record_says(run):
     calibrated = json.loads(command("evaluate", run, "--calibrate", "--json"))
     assert calibrated["threshold"] == record["test_calibrated"]["threshold"]
     assert "ultra-fine" in command("evaluate", run, "--split", "valid")
+    assert json.loads(command("evaluate", run, "--threshold", 0, "--json"))["total"]["predicted"] == 42  # every type
 
 
 def test_predict_ranks_types(run, tmp_path):
