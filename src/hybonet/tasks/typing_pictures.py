@@ -10,6 +10,7 @@ from torch import Tensor
 from hybonet.geometry import Lorentz
 from hybonet.models.entity_typer import EntityTyper
 from hybonet.reporting.charts import draw_curves
+from hybonet.reporting.geodesics import two_columns
 from hybonet.reporting.typing_charts import draw_level_radii, draw_type_disk
 from hybonet.tasks.run_folder import CURVES, DISK, source_name
 from hybonet.tasks.typing_answers import MentionTyper
@@ -80,8 +81,10 @@ def radial_view(points: Tensor, manifold: Lorentz) -> Tensor:
         True
     """
     tangent = manifold.logmap0(points)[:, 1:]
-    _, _, axes = torch.linalg.svd(tangent - tangent.mean(0), full_matrices=False)
-    direction = torch.nn.functional.normalize(tangent @ axes[:2].T, dim=-1)
+    # One type alone has no spread: its own direction is drawn then.
+    centred = tangent - tangent.mean(0) if len(tangent) > 1 else tangent
+    _, _, axes = torch.linalg.svd(centred, full_matrices=False)
+    direction = torch.nn.functional.normalize(two_columns(tangent @ axes[:2].T), dim=-1)
     return torch.tanh(manifold.dist0(points, keepdim=True) / float(manifold.k) ** 0.5 / 2) * direction
 
 
