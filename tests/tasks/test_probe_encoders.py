@@ -52,6 +52,17 @@ def test_every_layer_of_a_translator(translator: Path) -> None:
     assert encoder.describe()["model"] == translator.name
 
 
+@pytest.mark.parametrize("model", ["convolution", "poincare"])
+def test_a_translator_whose_layers_differ_in_width(model: str, tmp_path: Path) -> None:
+    settings = TranslationSettings(model=model, dim=16, heads=2, layers=3, max_length=40, tokenizer="words")
+    start_run(tmp_path / model, settings, prepare(load_named_corpus("toy"), "words", 500))
+    states = load_encoder(tmp_path / model, ProbeSettings(control="random-weights")).states(TREES)
+    assert states.shape[:2] == (sum(map(len, TREES)), 4)
+    assert states.shape[2] > 16
+    assert (states[:, [0, 3], 16:] == 0).all()
+    assert (states[:, [1, 2], 16:] != 0).any()
+
+
 def test_random_weights_are_others_and_follow_the_seed(translator: Path) -> None:
     trained = load_encoder(translator, ProbeSettings()).states(TREES)
     first, again, other = (
