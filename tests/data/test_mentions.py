@@ -73,6 +73,22 @@ def test_a_bad_row_is_named(change, message):
         read_mentions(source(text), TypeInventory(("place", "person")))
 
 
+def test_the_first_bad_rows_are_named_together():
+    bad = [
+        json.dumps({**GOOD, "y_str": ["plaze"]}),
+        "{oops",
+        *(json.dumps({**GOOD, "y_str": [f"t{n}"]}) for n in "1234"),
+    ]
+    text = "\n".join([json.dumps(GOOD), "", *bad, json.dumps(GOOD)])
+    with pytest.raises(ValueError, match="rows are not mentions") as caught:
+        read_mentions(source(text), TypeInventory(("place", "person")))
+    lines = str(caught.value).split("\n")
+    assert lines[0].startswith("rows.jsonl: 6 of 8 rows are not mentions as expected; correct or remove them")
+    assert lines[1] == "  line 3: expected one of 2 types, got 'plaze'; did you mean 'place'?"
+    assert lines[2].startswith("  line 4: expected a JSON object a line, got '{oops'")
+    assert [line.split(":")[0] for line in lines[3:]] == ["  line 5", "  line 6", "  line 7", "  and 1 more"]
+
+
 def test_a_missing_key_names_the_one_that_was_meant():
     row = {("y_strs" if key == "y_str" else key): value for key, value in GOOD.items()}
     with pytest.raises(ValueError, match=r"line 1: expected a key 'y_str'.*rename 'y_strs'"):
@@ -92,6 +108,11 @@ def test_inventories_with_and_without_levels():
     assert read_inventory(source("a\nb\n\n")).levels == ("all",)
     with pytest.raises(ValueError, match="line 2: expected a level for every type or for none"):
         read_inventory(source("a\tcoarse\nb\n"))
+
+
+def test_a_level_is_not_named_as_the_totals_are():
+    with pytest.raises(ValueError, match=r"types.tsv, line 2: expected the name of a level, got 'total', .* rename"):
+        read_inventory(source("a\tcoarse\nb\ttotal\n", "types.tsv"))
 
 
 def test_vectors_are_read_line_by_line(tmp_path):

@@ -49,6 +49,15 @@ def test_the_likeliest_type_is_predicted_however_unlikely():
     assert result == {"total": {"precision": 1.0, "recall": 1.0, "f1": 1.0, "predicted": 1.0, "mentions": 1.0}}
 
 
+def test_thresholds_below_those_of_a_calibration():
+    probabilities, gold = torch.tensor([[0.9, 0.015, 0.004]]), torch.tensor([[1, 1, 0]])
+    kept = TypePredictions(torch.tensor([0, 0, 0]), ["all"], lowest=0.01)
+    kept.add(probabilities, gold)
+    assert kept.measure(0.01)["total"]["predicted"] == 2.0
+    with pytest.raises(ValueError, match=r"expected a threshold of 0.01 or more, .* got 0.001; .* lowest=0.001"):
+        kept.measure(0.001)
+
+
 def test_calibration_finds_the_best_of_all_thresholds():
     probabilities, gold = random_case()
     kept = TypePredictions(LEVELS, NAMES)

@@ -45,6 +45,20 @@ def test_a_module_of_the_wrong_shape_is_told_so() -> None:
         encoder.states([sentence("a", "b")])
 
 
+@pytest.mark.parametrize("manifold", [Lorentz(), None])
+def test_layers_of_different_width_are_filled_up(manifold: Lorentz | None) -> None:
+    narrow, wide = (torch.nn.Embedding.from_pretrained(Lorentz().random_normal(256, dim)) for dim in (3, 5))
+    tokenize = word_by_word(lambda word: [ord(letter) for letter in word])
+    encoder = ModuleEncoder(lambda tokens: [narrow(tokens), wide(tokens)], tokenize, manifold=manifold)
+    states = encoder.states([sentence("ab", "c")])
+    assert states.shape == (2, 2, 5)
+    torch.testing.assert_close(states[1, 0], torch.nn.functional.pad(narrow.weight[ord("c")], (0, 2)))
+    torch.testing.assert_close(states[1, 1], wide.weight[ord("c")])
+    assert encoder.states([sentence("ab", "c")], [0]).shape == (2, 1, 3)  # alone it keeps its width
+    if manifold is not None:
+        manifold.check_point(states)
+
+
 def test_pieces_of_text_as_it_was_written() -> None:
     cut = {"cannot.": ["can", "not."], "1": ["1"], "000": ["0", "00"], "km": ["▁", "km"]}
     tokenize = by_text(lambda text: (list(range(len(cut[text]))), cut[text]), end=9)

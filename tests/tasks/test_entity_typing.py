@@ -1,7 +1,9 @@
 """Entity typing from files to answers: the loss, a training, its run folder and every command on it."""
 
 import json
+import shlex
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,7 +13,9 @@ from typer.testing import CliRunner
 
 from hybonet import MentionTyper
 from hybonet.cli import app
+from hybonet.cli.entity_typing import question
 from hybonet.data.mention_loading import load_mentions
+from hybonet.data.mentions import Mention
 from hybonet.recipes import recipe, recipes
 from hybonet.tasks.entity_typing import EntityTypingTask, TypingSettings, level_loss
 from hybonet.tasks.typing_run import read_settings_to_resume
@@ -97,6 +101,7 @@ def test_evaluate_says_what_the_record_says(run):
     calibrated = json.loads(command("evaluate", run, "--calibrate", "--json"))
     assert calibrated["threshold"] == record["test_calibrated"]["threshold"]
     assert "ultra-fine" in command("evaluate", run, "--split", "valid")
+    assert json.loads(command("evaluate", run, "--threshold", 0, "--json"))["total"]["predicted"] == 42  # every type
 
 
 def test_predict_ranks_types(run, tmp_path):
@@ -134,6 +139,15 @@ def test_exported_points_are_the_models(run, tmp_path):
     found = torch.tensor([[float(cell) for cell in row[2:]] for row in rows[1:]])
     assert torch.equal(found, model.type_points())
     assert model.model.manifold.check_point(found)
+
+
+def test_the_command_to_ask_with_works_where_sentences_have_brackets():
+    run = Path("runs/town")
+    odd = Mention(("See", "[1]"), ("the", "mill"), (".",))
+    assert question(run, [odd, Mention((), ("[sic]",), ()), Mention(("The",), ("mill",), ("'s", "wheel"))]) == (
+        "--sentence " + shlex.quote("The [mill] 's wheel")
+    )
+    assert question(run, [odd]) == f"--mentions {run}/mentions_valid.jsonl"
 
 
 def test_plot_draws_types_and_curves(run, tmp_path):

@@ -52,6 +52,17 @@ def test_every_layer_of_a_translator(translator: Path) -> None:
     assert encoder.describe()["model"] == translator.name
 
 
+@pytest.mark.parametrize("model", ["convolution", "poincare"])
+def test_a_translator_whose_layers_differ_in_width(model: str, tmp_path: Path) -> None:
+    settings = TranslationSettings(model=model, dim=16, heads=2, layers=3, max_length=40, tokenizer="words")
+    start_run(tmp_path / model, settings, prepare(load_named_corpus("toy"), "words", 500))
+    states = load_encoder(tmp_path / model, ProbeSettings(control="random-weights")).states(TREES)
+    assert states.shape[:2] == (sum(map(len, TREES)), 4)
+    assert states.shape[2] > 16
+    assert (states[:, [0, 3], 16:] == 0).all()
+    assert (states[:, [1, 2], 16:] != 0).any()
+
+
 def test_random_weights_are_others_and_follow_the_seed(translator: Path) -> None:
     trained = load_encoder(translator, ProbeSettings()).states(TREES)
     first, again, other = (
@@ -139,6 +150,35 @@ def test_every_layer_of_a_huggingface_model(huggingface: Path) -> None:
     assert max(word_of.count(word) for word in range(len(tree))) > 1  # some word has several pieces
     random = load_encoder(huggingface, ProbeSettings(control="random-weights", seed=1)).states(TREES)
     assert not torch.allclose(random, states, atol=1e-3)
+
+
+@pytest.fixture
+def roberta(huggingface: Path, tmp_path: Path) -> Path:
+    """A tiny RoBERTa of 20 rows of positions, of which the first two are unused, with the tokenizer of the BERT."""
+    import transformers
+
+    tokenizer = transformers.AutoTokenizer.from_pretrained(huggingface, pad_token="[UNK]")
+    config = transformers.RobertaConfig(
+        vocab_size=len(tokenizer), hidden_size=12, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        max_position_embeddings=20, pad_token_id=tokenizer.pad_token_id,
+    )  # fmt: skip
+    assert config.pad_token_id == 1
+    transformers.RobertaModel(config).save_pretrained(tmp_path / "tiny-roberta")
+    tokenizer.save_pretrained(tmp_path / "tiny-roberta")
+    return tmp_path / "tiny-roberta"
+
+
+def test_positions_that_start_behind_the_padding(roberta: Path) -> None:
+    word = next(word.lower() for word in TREES[0].words if len(word) <= 3)
+    encoder = load_encoder(roberta, ProbeSettings())
+    assert isinstance(encoder, ModuleEncoder)
+    assert encoder.longest == 18
+    trees = [DependencyTree((word,) * count, ("X",) * count, tuple(range(count))) for count in range(1, 20)]
+    fitting = [tree for tree in trees if encoder.fits(tree)]
+    assert len(fitting[-1]) == 16  # and two pieces around
+    assert encoder.states(fitting).isfinite().all()
+    with pytest.raises(ValueError, match=r"expected pieces and positions that the model .* has vectors for, got"):
+        encoder.states([trees[16]])
 
 
 def test_a_huggingface_folder_without_weights(huggingface: Path) -> None:

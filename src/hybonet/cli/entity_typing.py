@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +26,7 @@ from hybonet.cli.training import (
 )
 
 if TYPE_CHECKING:
+    from hybonet.data.mentions import Mention
     from hybonet.tasks.typing_settings import TypingSettings
 
 Data = Annotated[
@@ -131,5 +134,16 @@ def _show(out: Path) -> None:
     console = Console(highlight=False)
     console.print(record_table(read_record(out)))
     console.print(LEGEND, style="dim")
-    example = read_data(out).valid[0].sentence
-    typer.echo(f"Run: {out}\nAsk it: hybonet predict {shlex.quote(str(out))} --sentence {shlex.quote(example)}")
+    typer.echo(f"Run: {out}\nAsk it: hybonet predict {shlex.quote(str(out))} {question(out, read_data(out).valid)}")
+
+
+def question(out: Path, mentions: Sequence[Mention]) -> str:
+    """Options of ``hybonet predict`` that work: the first sentence with no other brackets, else all mentions."""
+    from hybonet.data.sentence_words import mention_in, split_words
+    from hybonet.tasks.typing_run import mentions_file
+
+    for mention in mentions:
+        with contextlib.suppress(ValueError):
+            if mention_in(mention.sentence).words == split_words(" ".join(mention.words)):
+                return f"--sentence {shlex.quote(mention.sentence)}"
+    return f"--mentions {shlex.quote(str(out / mentions_file('valid')))}"

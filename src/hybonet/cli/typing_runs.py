@@ -66,6 +66,7 @@ def evaluate(
     with clean_errors():
         from rich.console import Console
 
+        from hybonet.metrics.typing import LOWEST
         from hybonet.reporting.typing_tables import LEGEND, scores_table
         from hybonet.tasks.entity_typing import EntityTypingTask
         from hybonet.tasks.run_folder import RECORD, read_record
@@ -81,7 +82,7 @@ def evaluate(
             threshold = task.predictions(model, "valid").best_threshold()
         elif threshold is None:
             threshold = float(read_record(run)["threshold"]) if (run / RECORD).exists() else 0.5
-        result = task.predictions(model, split).measure(threshold)
+        result = task.predictions(model, split, lowest=min(threshold, LOWEST)).measure(threshold)
         if as_json:
             typer.echo(json.dumps({"split": split, "threshold": threshold, **result}, indent=1))
             return

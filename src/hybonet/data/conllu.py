@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from hybonet.data.source_file import SourceFile, read_source
+from hybonet.data.text_table import decode
 from hybonet.data.trees import DependencyTree
 
 #: Columns of the format, in this order.
@@ -39,15 +40,7 @@ def parse_conllu(source: SourceFile) -> list[DependencyTree]:
         Traceback (most recent call last):
         ValueError: mine.conllu, line 1: expected 10 columns separated by tabs, got 7; ...
     """
-    try:
-        text = source.content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = source.content[: error.start].count(b"\n") + 1
-        raise ValueError(
-            f"{source.source}, line {line}: expected UTF-8 text, got the byte {source.content[error.start]:#04x}; "
-            "save the file as UTF-8"
-        ) from None
-    trees = [_tree(source.source, block) for block in _blocks(text)]
+    trees = [_tree(source.source, block) for block in _blocks(decode(source.content, source.source))]
     if not trees:
         raise ValueError(f"{source.source}: expected at least one sentence, got none; {_HINT}")
     return trees

@@ -20,6 +20,7 @@ from hybonet.data.word_vectors import PADDING, WordVectors
 LEFT, SPAN, RIGHT, TYPES = "left_context_token", "mention_span", "right_context_token", "y_str"
 SPLITS = ("train", "valid", "test")
 MENTION_WORDS, CONTEXT_WORDS = 5, 25
+_SHOWN_PROBLEMS = 5
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ class MentionData:
 
 
 def read_mentions(file: SourceFile, types: TypeInventory | None = None, *, labelled: bool = True) -> list[Mention]:
-    """The mentions of a JSON-lines file, every row checked; errors name the line.
+    """The mentions of a JSON-lines file, every row checked; errors name the lines.
 
     Args:
         types: the inventory that types must be of; any type is right without.
@@ -156,20 +157,36 @@ def read_mentions(file: SourceFile, types: TypeInventory | None = None, *, label
         Traceback (most recent call last):
         ValueError: mine.json, line 1: expected one of 1 types, got 'persn'; did you mean 'person'?
     """
-    mentions = []
+    mentions: list[Mention] = []
+    shown: list[tuple[int, str]] = []
+    bad = 0
     for number, line in enumerate(decode(file.content, file.source).split("\n"), 1):
         if not line.strip():
             continue
         try:
-            mentions.append(_mention(line, types, labelled))
+            mention = _mention(line, labelled)
+            if types is not None:
+                # What is near to an unknown type takes long to find: only where it is shown.
+                _check_types(mention, types, explain=len(shown) < _SHOWN_PROBLEMS)
+            mentions.append(mention)
         except ValueError as error:
-            raise ValueError(f"{file.source}, line {number}: {error}") from None
+            bad += 1
+            if len(shown) < _SHOWN_PROBLEMS:
+                shown.append((number, str(error)))
+    if bad == 1:
+        raise ValueError(f"{file.source}, line {shown[0][0]}: {shown[0][1]}")
+    if bad:
+        rows = f"{bad:,} of {bad + len(mentions):,} rows"
+        lines = [f"{file.source}: {rows} are not mentions as expected; correct or remove them, nothing was loaded"]
+        lines += [f"  line {number}: {problem}" for number, problem in shown]
+        lines += [f"  and {bad - len(shown):,} more"] if bad > len(shown) else []
+        raise ValueError("\n".join(lines))
     if not mentions:
         raise ValueError(f"{file.source}: expected a mention a line, got an empty file; add some")
     return mentions
 
 
-def _mention(line: str, types: TypeInventory | None, labelled: bool) -> Mention:
+def _mention(line: str, labelled: bool) -> Mention:
     try:
         row = json.loads(line)
     except json.JSONDecodeError as error:
@@ -189,12 +206,15 @@ def _mention(line: str, types: TypeInventory | None, labelled: bool) -> Mention:
             f"expected the words of the mention as text in {SPAN}, got {span!r:.40}; write e.g. 'the king'"
         )
     labels = _texts(row, TYPES) if TYPES in row else ()
-    if types is not None:
-        for label in labels:
-            if label not in types:
-                types.find(label)  # says what is near
-                raise ValueError(f"expected a type as the inventory writes it, got {label!r}; check the spelling")
     return Mention(_texts(row, LEFT), tuple(span.split()), _texts(row, RIGHT), tuple(dict.fromkeys(labels)))
+
+
+def _check_types(mention: Mention, types: TypeInventory, *, explain: bool) -> None:
+    for label in mention.types:
+        if label not in types:
+            if explain:
+                types.find(label)  # says what is near
+            raise ValueError(f"expected a type as the inventory writes it, got {label!r}; check the spelling")
 
 
 def _texts(row: dict[str, Any], key: str) -> tuple[str, ...]:

@@ -15,6 +15,8 @@ from hybonet.data.vocabulary import Vocabulary
 
 #: The only level of an inventory that has none.
 ONE_LEVEL = "all"
+#: Names that stand beside those of levels in measures, so no level has them.
+_RESERVED = ("total", "threshold", "split")
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,11 @@ def read_inventory(file: SourceFile) -> TypeInventory:
             raise ValueError(f"{where}: expected each type once, got {name!r} again; remove the line")
         if rows and (level is None) != (next(iter(rows.values())) is None):
             raise ValueError(f"{where}: expected a level for every type or for none, got {line.strip()!r}; correct it")
+        if level in _RESERVED:
+            raise ValueError(
+                f"{where}: expected the name of a level, got {level!r}, which measures use for something else; "
+                "rename the level"
+            )
         rows[name] = level
     if not rows:
         raise ValueError(f"{file.source}: expected a type a line, got an empty file; add some")

@@ -12,6 +12,8 @@ from torch import Tensor
 THRESHOLD = 0.5
 #: Thresholds that a calibration tries.
 _TRIED = tuple(number / 50 for number in range(1, 50))
+#: The lowest of them: what is less likely is not kept unless it is asked for.
+LOWEST = _TRIED[0]
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class TypePredictions:
     Args:
         level_numbers: the level of each type, ``(types,)``.
         levels: their names.
+        lowest: the lowest threshold that will be asked for; below it only the likeliest types are kept.
 
     Example:
         >>> kept = TypePredictions(torch.tensor([0, 1, 1]), ["coarse", "fine"])
@@ -65,7 +68,8 @@ class TypePredictions:
         (0.5, 0.5)
     """
 
-    def __init__(self, level_numbers: Tensor, levels: Sequence[str]) -> None:
+    def __init__(self, level_numbers: Tensor, levels: Sequence[str], *, lowest: float = LOWEST) -> None:
+        self.lowest = lowest
         self.levels = list(levels)
         self.level_of = torch.nn.functional.one_hot(level_numbers, len(self.levels)).float()
         self._level_numbers = level_numbers
@@ -78,7 +82,7 @@ class TypePredictions:
         likeliest = torch.zeros_like(probabilities, dtype=torch.bool)
         if probabilities.shape[1]:
             likeliest.scatter_(1, probabilities.argmax(1, keepdim=True), True)
-        row, column = (likeliest | (probabilities > _TRIED[0])).nonzero(as_tuple=True)
+        row, column = (likeliest | (probabilities > self.lowest)).nonzero(as_tuple=True)
         chance = probabilities[row, column].where(~likeliest[row, column], probabilities.new_tensor(2.0))
         self._parts.append((row + self._mentions, self._level_numbers[column], chance, gold[row, column] > 0))
         self._gold.append(gold.float() @ self.level_of)
@@ -86,6 +90,11 @@ class TypePredictions:
 
     def counts(self, threshold: float = THRESHOLD) -> TypeCounts:
         """What is predicted at a threshold: the likeliest type, and every one above."""
+        if threshold < self.lowest:
+            raise ValueError(
+                f"expected a threshold of {self.lowest:g} or more, below which nothing was kept, got {threshold:g}; "
+                f"collect the predictions with lowest={threshold:g}"
+            )
         row, level, chance, right = (torch.cat(each) for each in zip(*self._parts, strict=True))
         chosen = chance > threshold
         place = row[chosen] * len(self.levels) + level[chosen]

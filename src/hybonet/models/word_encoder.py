@@ -105,7 +105,10 @@ class ModuleEncoder:
 
     @torch.no_grad()
     def states(self, sentences: Sequence[Sentence], only: Sequence[int] | None = None) -> Tensor:
-        """States of all words in order, from these layers or from all; ``-> (words, layers, d)``."""
+        """States of all words in order, from these layers or from all; ``-> (words, layers, d)``.
+
+        Layers narrower than the widest of these are filled up with zeros.
+        """
         if isinstance(self.layers, nn.Module):
             self.layers.eval()
         pieces = [self.tokenize(sentence) for sentence in sentences]
@@ -134,7 +137,10 @@ class ModuleEncoder:
                 f"expected layers from 0 (the embedding) to {len(layers) - 1} of {self.name}, got {wrong}; choose "
                 "others"
             )
-        states = torch.stack([layers[number] for number in only or range(len(layers))], dim=2)
+        chosen = [layers[number] for number in only or range(len(layers))]
+        # Zeros change nothing that a probe reads: neither products nor distances, nor whether a point is on the sheet.
+        widest = max(layer.shape[-1] for layer in chosen)
+        states = torch.stack([nn.functional.pad(layer, (0, widest - layer.shape[-1])) for layer in chosen], dim=2)
         return [pool_words(row, sentence.of_words, self.manifold) for row, sentence in zip(states, batch, strict=True)]
 
 

@@ -10,7 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hybonet.geometry import Lorentz, lift, lift_onto
+from hybonet.geometry import Lorentz, lift
+from hybonet.geometry.lorentz import lift_onto
 from hybonet.geometry.numerics import Curvature, origin_time, precision, working
 from hybonet.nn.module import LorentzModule, wide_in_autocast
 from hybonet.nn.sparse_points import dropped, linear

@@ -34,7 +34,17 @@ def disk_view(points: Tensor, centre: Tensor, manifold: Lorentz) -> Tensor:
         _, _, axes = torch.linalg.svd(tangent, full_matrices=False)
         flat = tangent @ axes[:2].T
         moved = manifold.expmap0(torch.cat((torch.zeros_like(flat[:, :1]), flat), dim=-1))
-    flat = manifold.to_poincare(moved) / float(manifold.k) ** 0.5
+    return two_columns(manifold.to_poincare(moved) / float(manifold.k) ** 0.5)
+
+
+def two_columns(flat: Tensor) -> Tensor:
+    """Principal components with zeros for those that one point alone does not have; ``(n, 1 or 2) -> (n, 2)``.
+
+    Example:
+        >>> import torch
+        >>> two_columns(torch.tensor([[3.0]]))
+        tensor([[3., 0.]])
+    """
     return torch.nn.functional.pad(flat, (0, 2 - flat.shape[-1]))
 
 

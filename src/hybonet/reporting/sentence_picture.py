@@ -13,7 +13,7 @@ from torch import Tensor
 from hybonet.geometry import Lorentz
 from hybonet.reporting.charts import INK, LINE, SECOND, new_figure
 from hybonet.reporting.disk_labels import write_labels
-from hybonet.reporting.geodesics import disk_view, geodesic_arcs
+from hybonet.reporting.geodesics import disk_view, geodesic_arcs, two_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,6 +128,8 @@ def _draw_points(axes: Axes, renderer: Any, sentence: ProbedSentence, gold: set[
     x, y = flat[shown].T.numpy()
     axes.scatter(x, y, s=26, c=colours, linewidths=0, zorder=3)
     names = [sentence.words[place] for place in shown.tolist()]
+    if not names:  # nothing but punctuation
+        return
     write_labels(
         axes,
         renderer,
@@ -148,5 +150,5 @@ def _flat(sentence: ProbedSentence) -> Tensor:
         return disk_view(points, sentence.manifold.centroid(points), sentence.manifold)
     centred = points - points.mean(0)
     _, _, axes = torch.linalg.svd(centred, full_matrices=False)
-    flat = centred @ axes[:2].T
+    flat = two_columns(centred @ axes[:2].T)
     return flat / flat.norm(dim=-1).max().clamp_min(1e-12)

@@ -46,6 +46,8 @@ def draw_type_disk(
     axes.axis("off")
     axes.add_patch(Circle((0, 0), 1, facecolor="#f6f7f9", edgecolor="#b8bcc4", linewidth=1))
     for number, name in enumerate(level_names):
+        if not bool((levels == number).any()):
+            continue
         x, y = flat[levels == number].T.numpy()
         size = 46 if number == 0 else 22 if number == 1 else 12
         axes.scatter(
@@ -72,6 +74,8 @@ def draw_level_radii(
 ) -> None:
     """How far the types of each level are from the centre: every type a dot, a bar at the level's mean.
 
+    Levels without types are left out.
+
     Example:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -82,13 +86,13 @@ def draw_level_radii(
     """
     figure = new_figure((7, 4.2), dpi, title)
     axes = plain_axes(figure.subplots(), "", "distance from the centre")
-    for number, values in enumerate(radii):
+    shown = [(number, values) for number, values in enumerate(radii) if len(values)]
+    for place, (number, values) in enumerate(shown):
         spread = torch.linspace(-0.28, 0.28, max(2, len(values)))[: len(values)]
         colour = GROUP_COLOURS[number % len(GROUP_COLOURS)]
-        axes.scatter(number + spread.numpy(), values.numpy(), s=9, c=colour, linewidths=0, alpha=0.6)
-        if len(values):
-            axes.plot([number - 0.35, number + 0.35], [float(values.mean())] * 2, c=INK, linewidth=1.6)
-    labels = [f"{name}\n{len(values):,} types" for name, values in zip(level_names, radii, strict=True)]
+        axes.scatter(place + spread.numpy(), values.numpy(), s=9, c=colour, linewidths=0, alpha=0.6)
+        axes.plot([place - 0.35, place + 0.35], [float(values.mean())] * 2, c=INK, linewidth=1.6)
+    labels = [f"{level_names[number]}\n{len(values):,} types" for number, values in shown]
     axes.set_xticks(range(len(labels)), labels)
     axes.set(ylim=(0, None))
     figure.tight_layout()

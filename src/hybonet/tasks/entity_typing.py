@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from hybonet.data.mentions import SPLITS, MentionBatch, MentionData, encode
 from hybonet.data.word_vectors import PADDING, UNKNOWN
 from hybonet.geometry import Lorentz
-from hybonet.metrics.typing import THRESHOLD, TypePredictions
+from hybonet.metrics.typing import LOWEST, THRESHOLD, TypePredictions
 from hybonet.models.baselines import typing as baselines
 from hybonet.models.entity_typer import EntityTyper
 from hybonet.models.typing_model import TypingModel
@@ -108,9 +108,10 @@ class EntityTypingTask:
         scores = {"f1": total["f1"], "precision": total["precision"], "recall": total["recall"]}
         return {**scores, **{f"f1_{level}": each["f1"] for level, each in result.items()}, "threshold": threshold}
 
-    def predictions(self, model: nn.Module, split: str) -> TypePredictions:
-        """The probabilities that a model gives to the types of a split."""
-        return predictions(model, self.encoded[split], self.targets[split], self.data.types, self.settings.device)
+    def predictions(self, model: nn.Module, split: str, *, lowest: float = LOWEST) -> TypePredictions:
+        """The probabilities that a model gives to the types of a split, to be measured at ``lowest`` or above."""
+        mentions, targets, device = self.encoded[split], self.targets[split], self.settings.device
+        return predictions(model, mentions, targets, self.data.types, device, lowest=lowest)
 
     def describe(self) -> dict[str, Any]:
         data = self.data
@@ -180,11 +181,17 @@ def level_loss(logits: Tensor, targets: Tensor, levels: Tensor, *, positive_weig
 
 @torch.no_grad()
 def predictions(
-    model: nn.Module, mentions: MentionBatch, targets: Tensor, types: Any, device: str = "cpu"
+    model: nn.Module,
+    mentions: MentionBatch,
+    targets: Tensor,
+    types: Any,
+    device: str = "cpu",
+    *,
+    lowest: float = LOWEST,
 ) -> TypePredictions:
     """What a model predicts for mentions, kept for measuring; ``targets`` are sparse, ``(N, types)``."""
     model.eval()
-    kept = TypePredictions(types.level_numbers, types.levels)
+    kept = TypePredictions(types.level_numbers, types.levels, lowest=lowest)
     for start in range(0, len(mentions), _ROWS):
         rows = torch.arange(start, min(start + _ROWS, len(mentions)))
         part = mentions.rows(rows).to(device)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from hybonet.geometry import Lorentz
+from hybonet.metrics.probing import spearman
 from hybonet.models.entity_typer import EntityTyper
 from hybonet.reporting.charts import draw_curves
+from hybonet.reporting.geodesics import two_columns
 from hybonet.reporting.typing_charts import draw_level_radii, draw_type_disk
 from hybonet.tasks.run_folder import CURVES, DISK, source_name
 from hybonet.tasks.typing_answers import MentionTyper
@@ -45,9 +49,6 @@ def _draw_types(model: MentionTyper, frequency: Tensor, folder: Path, name: str)
     radius = manifold.dist0(points)
     order = frequency.argsort(descending=True, stable=True)[: min(_DRAWN, int(seen.sum()))]
     shown = f"{len(order):,} types" if len(order) == len(types) else f"the {len(order):,} most frequent types"
-    correlation = float(torch.corrcoef(torch.stack((_ranks(frequency[seen]), _ranks(radius[seen]))))[0, 1])
-    means = [float(radius[seen & (levels == number)].mean()) for number in range(len(types.levels))]
-    told = ", ".join(f"{level} {mean:.2f}" for level, mean in zip(types.levels, means, strict=True))
     draw_type_disk(
         radial_view(points[order], manifold),
         levels[order],
@@ -57,14 +58,30 @@ def _draw_types(model: MentionTyper, frequency: Tensor, folder: Path, name: str)
         title=f"{name}: {shown} in {points.shape[1] - 1} hyperbolic dimensions",
         note="Distance from the centre is the model's own; directions are two principal components of many.",
     )
-    parts = [radius[seen & (levels == number)] for number in range(len(types.levels))]
-    draw_level_radii(
-        parts,
-        types.levels,
-        folder / RADII,
-        title=f"{name}: mean distance from the centre\n{told}; rank correlation with frequency {correlation:+.2f}",
-    )
+    parts = {level: radius[seen & (levels == number)] for number, level in enumerate(types.levels)}
+    title = f"{name}: mean distance from the centre\n{radii_words(parts, frequency[seen], radius[seen])}"
+    draw_level_radii(list(parts.values()), list(parts), folder / RADII, title=title)
     return [folder / DISK, folder / RADII]
+
+
+def radii_words(parts: Mapping[str, Tensor], frequency: Tensor, radius: Tensor) -> str:
+    """What distances from the centre say, in two lines: by level, the most general first, and by frequency.
+
+    A level without types is left out.
+
+    Example:
+        >>> parts = {"coarse": torch.tensor([0.5]), "fine": torch.tensor([1.0, 1.4])}
+        >>> print(radii_words(parts, torch.tensor([9, 2, 2]), torch.tensor([0.5, 1.0, 1.4])))
+        coarse 0.50, fine 1.20; rank correlation with frequency -0.87
+        general types nearer to the centre: yes
+    """
+    means = {level: float(values.mean()) for level, values in parts.items() if len(values)}
+    told = ", ".join(f"{level} {mean:.2f}" for level, mean in means.items())
+    told += f"; rank correlation with frequency {float(spearman(frequency, radius)):+.2f}"
+    if len(means) < 2:
+        return told
+    is_nearer = all(inner < outer for inner, outer in itertools.pairwise(means.values()))
+    return f"{told}\ngeneral types nearer to the centre: {'yes' if is_nearer else 'no'}"
 
 
 def radial_view(points: Tensor, manifold: Lorentz) -> Tensor:
@@ -80,10 +97,8 @@ def radial_view(points: Tensor, manifold: Lorentz) -> Tensor:
         True
     """
     tangent = manifold.logmap0(points)[:, 1:]
-    _, _, axes = torch.linalg.svd(tangent - tangent.mean(0), full_matrices=False)
-    direction = torch.nn.functional.normalize(tangent @ axes[:2].T, dim=-1)
+    # One type alone has no spread: its own direction is drawn then.
+    centred = tangent - tangent.mean(0) if len(tangent) > 1 else tangent
+    _, _, axes = torch.linalg.svd(centred, full_matrices=False)
+    direction = torch.nn.functional.normalize(two_columns(tangent @ axes[:2].T), dim=-1)
     return torch.tanh(manifold.dist0(points, keepdim=True) / float(manifold.k) ** 0.5 / 2) * direction
-
-
-def _ranks(values: Tensor) -> Tensor:
-    return values.double().argsort().argsort().double()

@@ -77,7 +77,7 @@ class MultiTask(TypingModel):
 
 class LabelGCN(MultiTask):
     r"""Xiong et al. (2019): the same reader, and type vectors mixed with those of types that occur together,
-    :math:`W' = D^{-1}(A + I) W T`, A the number of training mentions that two types share.
+    :math:`W' = D^{-1}(A + I) W T`, A being 1 where two types share a training mention, however many, and 0 elsewhere.
 
     Example:
         >>> together = torch.eye(3).to_sparse_coo()
