@@ -37,7 +37,7 @@ their number in brackets; 16 coordinates each.
 
 **Every row but the first has had the same tuning**: the best of eight trials on validation figures of the published protocol, over learning rate, weight decay, dropout,
 layers (one to three), loss, margin and the length of features (`python scripts/searches.py`, [stored](records/searches)), each of at most 600 epochs, and none with clipped gradients. The best of these in a
-cell is bold, of two classes the most accurate. `hybonet-searched` is HyboNet among them. Its first trial and that of `hybonet-tangent` are the paper's settings for HyboNet, as near as the ranges come (but weight decay is an L2 penalty in all searches); that of the others is
+cell is bold, of two classes the most accurate; "–" has not been run yet. `hybonet-searched` is HyboNet among them. Its first trial and that of `hybonet-tangent` are the paper's settings for HyboNet, as near as the ranges come (but weight decay is an L2 penalty in all searches); that of the others is
 cross-entropy, two layers, a rate of .01, and the weight decay and dropout that suit HyboNet. `pubmed-lp` has what was found on `cora-lp`, `tree-nc` on `disease-nc`. All systems train as long as
 HyboNet's recipe does, 200 epochs on PubMed, where GCN, GAT, SAGE and SGC were still getting better.
 The first row, `hybonet`, are the recipes: chosen by hand on the same figures, in five to forty tries a cell that were not kept, one to three seeds each, up to five layers. **Between it and the others
@@ -84,12 +84,18 @@ def table(protocol: str) -> str:
     equal = [name for name in names if name != "hybonet"]
     # Of two classes F1 alone may be had for nothing: there the best is that with the highest accuracy.
     measures = ["accuracy" if cell in TWO_CLASSES else None for cell in graph_cells.CELLS]
-    best = [max(equal, key=lambda name: mean(found[name][column], measure)) for column, measure in enumerate(measures)]
+    best = [
+        # Nobody is the best of a cell in which systems are missing.
+        max(equal, key=lambda name: mean(found[name][column], measure))
+        if all(found[n][column] for n in equal)
+        else None
+        for column, measure in enumerate(measures)
+    ]
     rows = [
         [
             name,
             *(
-                f"**{figure(each)}**" if name == leader and each else figure(each)
+                f"**{figure(each)}**" if name == leader else figure(each)
                 for each, leader in zip(found[name], best, strict=True)
             ),
         ]
