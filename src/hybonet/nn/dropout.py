@@ -1,4 +1,4 @@
-"""Dropout whose random bits are drawn many at a time: torch's own takes a tenth of a training step on a processor."""
+"""Dropout whose random bits are drawn many at a time, since on a processor torch's own is mostly drawing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PER_DRAW = 64 // _BITS
 def dropout(x: Tensor, p: float, training: bool = True) -> Tensor:
     """``F.dropout``: elements set to 0 with probability p, the others divided by 1 - p.
 
-    On processors a draw of 64 bits serves four elements, where torch draws once an element (`benchmarks/dropout.py`).
+    On processors a draw of 64 bits serves four elements, where torch draws once an element (`python -m benchmarks --only dropout`).
     On other devices and in compiled graphs it is torch's own.
 
     Example:
