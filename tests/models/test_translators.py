@@ -198,7 +198,7 @@ class TestLorentz:
     def test_one_graph_a_kind_of_layer_serves_all_lengths(self):
         from torch._dynamo.testing import CompileCounter
 
-        counter, model = CompileCounter(), build(Translator, torch.float32, attention_dropout=0.0).train()
+        counter, model = CompileCounter(), build(Translator, torch.float32).train()
         plain = copy.deepcopy(model)
         model.compile(backend=counter, dynamic=True)
         for batch, length in ((3, 5), (4, 7), (2, 9)):

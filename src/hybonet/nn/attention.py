@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from hybonet.geometry import Lorentz, to_sheet
-from hybonet.nn.dropout import dot_product_attention
 from hybonet.nn.module import wide_in_autocast
 
 
@@ -121,7 +121,9 @@ def lorentz_attention(
         # torch.compile wants three tensors here, even if they are one.
         return _FlashCentroid.apply(q, k.view_as(k), v.view_as(v), is_causal, 2.0 * scale, radius)[0]
     q = q * (2.0 * scale * _signs(q))
-    total = dot_product_attention(q, k, v, attn_mask=attn_mask, dropout_p=dropout_p, is_causal=is_causal, scale=1.0)
+    total = F.scaled_dot_product_attention(
+        q, k, v, attn_mask=attn_mask, dropout_p=dropout_p, is_causal=is_causal, scale=1.0
+    )
     return to_sheet(wide_in_autocast(total), K=manifold.K)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -16,8 +14,8 @@ _PER_DRAW = 64 // _BITS
 def dropout(x: Tensor, p: float, training: bool = True) -> Tensor:
     """``F.dropout``: elements set to 0 with probability p, the others divided by 1 - p.
 
-    On processors a draw of 64 bits serves four elements, where torch draws once an element (`python -m benchmarks --only dropout`).
-    On other devices and in compiled graphs it is torch's own.
+    On processors a draw of 64 bits serves four elements, where torch draws once an element; `python -m benchmarks
+    --only dropout` compares them. On other devices and in compiled graphs it is torch's own.
 
     Example:
         >>> _ = torch.manual_seed(0)
@@ -47,37 +45,3 @@ class Dropout(nn.Dropout):
 
     def forward(self, input: Tensor) -> Tensor:
         return dropout(input, self.p, self.training)
-
-
-def dot_product_attention(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    *,
-    attn_mask: Tensor | None = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    scale: float | None = None,
-) -> Tensor:
-    """``F.scaled_dot_product_attention``, with :func:`dropout` where torch has no fused kernel: on processors, for
-    weights that are dropped.
-
-    Example:
-        >>> q = torch.randn(2, 3, 4)
-        >>> torch.equal(dot_product_attention(q, q, q), F.scaled_dot_product_attention(q, q, q))
-        True
-    """
-    if dropout_p == 0.0 or q.device.type != "cpu" or torch.compiler.is_compiling():
-        return F.scaled_dot_product_attention(
-            q, k, v, attn_mask=attn_mask, dropout_p=dropout_p, is_causal=is_causal, scale=scale
-        )
-    scale = 1.0 / math.sqrt(q.shape[-1]) if scale is None else scale
-    logits = (q if scale == 1.0 else q * scale) @ k.transpose(-1, -2)
-    if is_causal:
-        attn_mask = torch.ones(logits.shape[-2:], dtype=torch.bool, device=q.device).tril()
-    if attn_mask is not None and attn_mask.dtype == torch.bool:
-        attn_mask = torch.zeros_like(attn_mask, dtype=logits.dtype).masked_fill_(~attn_mask, -math.inf)
-    if attn_mask is not None:
-        logits = logits + attn_mask
-    # As in torch's function, a query that may attend to nothing gathers nothing.
-    return dropout(torch._safe_softmax(logits, -1), dropout_p) @ v

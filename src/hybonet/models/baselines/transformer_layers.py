@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from hybonet.nn import KVCache
 from hybonet.nn.attention import causal_mask
-from hybonet.nn.dropout import dot_product_attention, dropout
+from hybonet.nn.dropout import dropout
 from hybonet.nn.kv_cache import fold_copies, unfold_copies
 
 
@@ -37,7 +37,7 @@ class MultiheadAttention(nn.Module):
     def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool) -> Tensor:
         """Values by weight, ``(N, heads, L, d / heads)``; True in the mask means attend."""
         dropout = self.dropout if self.training else 0.0
-        return dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=is_causal)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, is_causal=is_causal)
 
     def weights(self, q: Tensor, k: Tensor, mask: Tensor | None) -> Tensor:
         """The weights themselves, ``(N, heads, L, S)``."""
