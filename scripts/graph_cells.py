@@ -8,7 +8,7 @@ import searched
 CELLS = {
     "disease-lp": ("disease_lp", "disease-lp"),
     "disease-nc": ("disease_lp", "disease-nc"),
-    "tree-nc": ("disease-small", "disease-nc"),
+    "tree-nc": ("disease-large", "disease-nc"),
     "airport-lp": ("airport", "airport-lp"),
     "airport-nc": ("airport", "airport-nc"),
     "cora-lp": ("cora", "cora-lp"),

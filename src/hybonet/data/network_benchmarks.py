@@ -85,8 +85,12 @@ def _disease(task: str, about: str, checksums: Mapping[str, str], statistics: di
     return Network(name, about, _NO_LICENCE, files, statistics, partial(read_disease, name))
 
 
-def _generate_small(_: Mapping[str, SourceFile]) -> GraphData:
-    return disease_tree(600, seed=0, name="disease-small")
+def _generated(name: str, num_nodes: int, infection: float) -> Network:
+    def generate(_: Mapping[str, SourceFile]) -> GraphData:
+        return disease_tree(num_nodes, seed=0, infection=infection, name=name)
+
+    about = f"A generated tree of {num_nodes:,} nodes along which a disease spread (hybonet.data.disease_tree)"
+    return Network(name, about, "as the package", {}, _statistics(num_nodes, num_nodes - 1, 11, 2), generate)
 
 
 #: The networks by name.
@@ -167,13 +171,8 @@ NETWORKS: Mapping[str, Network] = {
             _statistics(3327, 4552, 3703, 6),
             (),
         ),
-        Network(
-            "disease-small",
-            "A generated tree of 600 nodes along which a disease spread (hybonet.data.disease_tree)",
-            "as the package",
-            {},
-            _statistics(600, 599, 11, 2),
-            _generate_small,
-        ),
+        _generated("disease-small", 600, infection=0.56),
+        # The deeper the tree, the fewer are ill: this infection makes them about as many as in the published one.
+        _generated("disease-large", 6000, infection=0.85),
     )
 }
