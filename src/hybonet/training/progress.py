@@ -65,6 +65,7 @@ class TerminalReporter(Reporter):
         console = Console(stderr=True)
         self.bar = None
         self.started, self.batches = time.monotonic(), 0
+        self.total, self.done = total, done
         self.drawn = self.started
         if not console.is_terminal:
             yield
@@ -89,9 +90,10 @@ class TerminalReporter(Reporter):
         self.drawn = now
         amount, unit = self.rate
         speed = amount * self.batches / max(1e-9, now - self.started)
-        status = "  ".join(filter(None, (f"loss {loss:.4f}", self.metric, f"{speed:,.0f} {unit}")))
+        status = "  ".join(filter(None, (f"loss {loss:.4f}", self.metric, f"{speed:,.{int(speed < 10)}f} {unit}")))
         if self.bar is None:
-            self.echo(f"{self.title}epoch {epoch + 1:>4}/{self.epochs}  {status}")
+            left = (self.total - self.done - self.batches) * (now - self.started) / self.batches
+            self.echo(f"{self.title}epoch {epoch + 1:>4}/{self.epochs}  {status}  {_duration(left)} left")
             return
         self.bar.update(self.line, description=f"{self.title}epoch {epoch + 1}/{self.epochs}", status=status)
         self.bar.advance(self.line, self.batches - self.shown)
@@ -108,3 +110,16 @@ class TerminalReporter(Reporter):
             )
             self.drawn = time.monotonic()
             self.bar.console.print(text) if self.bar is not None else self.echo(text)
+
+
+def _duration(seconds: float) -> str:
+    """As people say it: seconds, minutes, or hours and minutes.
+
+    Example:
+        >>> _duration(42), _duration(1500), _duration(9000)
+        ('42 s', '25 min', '2 h 30 min')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
