@@ -5,7 +5,9 @@ python scripts/typing_results.py
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
+from statistics import mean, variance
 from typing import Any
 
 import searches
@@ -57,15 +59,15 @@ def leaders() -> str:
         ("test", "by the usual rule, a threshold of one half"),
         ("test_calibrated", "calibrated on dev"),
     ):
-        spreads = {
-            label.strip("*"): Spread.of([100 * record[split]["total"]["f1"] for record in records])
+        figures = {
+            label.strip("*"): [100 * record[split]["total"]["f1"] for record in records]
             for name, (label, _) in SYSTEMS.items()
             if name != "typing-paper-settings" and (records := of_experiment("typing", name))
         }
-        (first, best), (second, next_) = sorted(spreads.items(), key=lambda item: -item[1].mean)[:2]
-        apart = best.mean - next_.mean
-        within = apart < (best.deviation or 0.0) + (next_.deviation or 0.0)
-        said.append(f"{first} {rule} ({apart:.1f} above {second}{', within the spread of seeds' if within else ''})")
+        first, second = sorted(figures, key=lambda label: -mean(figures[label]))[:2]
+        apart = mean(figures[first]) - mean(figures[second])
+        error = math.sqrt(sum(variance(figures[label]) / len(figures[label]) for label in (first, second)))
+        said.append(f"{first} {rule} ({apart:.1f} above {second}, {apart / error:.1f} standard errors)")
     return f"First on test: {'; '.join(said)}."
 
 
