@@ -8,9 +8,10 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from hybonet import Lorentz
-from hybonet.geometry import centroid, random_boost, random_rotation, sqdist, transform
+from hybonet.geometry import centroid, random_boost, random_rotation, sqdist, to_sheet, transform
 from hybonet.nn import KVCache, LorentzLinear, LorentzMultiheadAttention, attention_weights, lorentz_attention
 from hybonet.nn.attention import combine_masks
+from hybonet.nn.dropout import kept
 
 from . import plain
 
@@ -133,6 +134,23 @@ class TestFunction:
         nothing = lorentz_attention(q, k, v, manifold=manifold, dropout_p=1.0)
         torch.testing.assert_close(nothing, manifold.origin(N, H, L, D, dtype=dtype))
         assert all(bool(g.isfinite().all()) for g in plain.gradients(nothing.sum(), [q, k, v]))
+
+    @pytest.mark.parametrize("is_causal", [False, True])
+    def test_dropout_is_that_of_the_weights(self, manifold, dtype, is_causal):
+        """The centroid of the weights that are left, as they are: the softmax of the keys that are left only scales."""
+        q, k, v = operands(manifold, dtype, keys=L)
+        padding = torch.ones(L, L, dtype=torch.bool)
+        padding[:, 0] = False
+        torch.manual_seed(5)
+        dropped = lorentz_attention(
+            q, k, v, manifold=manifold, attn_mask=padding, dropout_p=0.3, is_causal=is_causal
+        )
+        torch.manual_seed(5)
+        left = kept(torch.Size([N, H, L, L]), 0.3, q.device)
+        assert 0 < left.double().mean() < 1
+        weights = attention_weights(q, k, attn_mask=padding, is_causal=is_causal) * left
+        expected = to_sheet(weights @ v, K=manifold.K)
+        torch.testing.assert_close(dropped, expected, rtol=1e-5, atol=1e-4)
 
     @pytest.mark.parametrize("lead", [(), (H,), (2, N, H)])
     def test_any_number_of_leading_dimensions(self, lead):

@@ -28,16 +28,29 @@ def dropout(x: Tensor, p: float, training: bool = True) -> Tensor:
         return x
     if not 0.0 < p < 1.0 or x.device.type != "cpu" or torch.compiler.is_compiling():
         return F.dropout(x, p, training)
-    return x * _mask(x, p)
+    return x * kept(x.shape, p, x.device).to(x.dtype).mul_(1.0 / (1.0 - p))
 
 
-def _mask(x: Tensor, p: float) -> Tensor:
-    """0 with probability p, else 1 / (1 - p); of the shape and type of x."""
-    size = x.numel()
-    draws = torch.empty(-(-size // _PER_DRAW), dtype=torch.int64).random_(-(2**63), None)
-    numbers = draws.view(torch.int16)[:size].view(x.shape)
+def kept(shape: torch.Size, p: float, device: torch.device) -> Tensor:
+    """A boolean mask of that shape, False with probability p.
+
+    Example:
+        >>> _ = torch.manual_seed(0)
+        >>> kept(torch.Size([4]), 0.5, torch.device("cpu"))
+        tensor([False, False,  True, False])
+    """
+    if p >= 1.0:
+        return torch.zeros(shape, dtype=torch.bool, device=device)
+    if device.type != "cpu":
+        return torch.rand(shape, device=device) >= p
+    size = shape.numel()
+    count = -(-size // _PER_DRAW)
+    if torch.compiler.is_compiling():  # knows no random_ of all bits
+        draws = torch.randint(-(2**63), 2**63 - 1, (count,))
+    else:
+        draws = torch.empty(count, dtype=torch.int64).random_(-(2**63), None)
     least = -(2 ** (_BITS - 1))
-    return (numbers >= least + round(p * 2**_BITS)).to(x.dtype).mul_(1.0 / (1.0 - p))
+    return draws.view(torch.int16)[:size].view(shape) >= least + round(p * 2**_BITS)
 
 
 class Dropout(nn.Dropout):
