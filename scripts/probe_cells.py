@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import translation_cells
 
 TREES = "UD_English-EWT"
-#: Translation experiments from English, whose encoders are probed, and the systems compared.
-CELLS = ("multi30k-64", "iwslt14-en-de-64")
+#: Translation experiments from English, whose encoders are probed, and the systems compared. (Captions are too simple:
+#: encoders of Multi30k held less of the syntax of web text than the chain of words does.)
+CELLS = ("iwslt14-en-de-64",)
 SYSTEMS = ("hybonet", "hatt", "euclidean")
 #: Half of the recipe's epochs.
 SHORT = ("epochs=6",)
