@@ -15,7 +15,17 @@ from rich.table import Table
 from benchmarks.environment import environment
 from benchmarks.timing import Ratio
 
-TOPICS = ("linear", "attention", "dropout", "encoder", "optimizers", "kg_answers", "graph_conv", "translation")
+TOPICS = (
+    "linear",
+    "distances",
+    "attention",
+    "dropout",
+    "encoder",
+    "optimizers",
+    "kg_answers",
+    "graph_conv",
+    "translation",
+)
 
 
 def main() -> None:

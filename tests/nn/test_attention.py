@@ -142,9 +142,7 @@ class TestFunction:
         padding = torch.ones(L, L, dtype=torch.bool)
         padding[:, 0] = False
         torch.manual_seed(5)
-        dropped = lorentz_attention(
-            q, k, v, manifold=manifold, attn_mask=padding, dropout_p=0.3, is_causal=is_causal
-        )
+        dropped = lorentz_attention(q, k, v, manifold=manifold, attn_mask=padding, dropout_p=0.3, is_causal=is_causal)
         torch.manual_seed(5)
         left = kept(torch.Size([N, H, L, L]), 0.3, q.device)
         assert 0 < left.double().mean() < 1
