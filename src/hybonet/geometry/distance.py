@@ -144,7 +144,7 @@ def dist(x: Tensor, y: Tensor, *, K: Curvature, keepdim: bool = False) -> Tensor
 
 
 class _Geodesic(torch.autograd.Function):
-    """d = 2√k asinh(a) with a = ½√(q/k), in few passes over all pairs; dd/dq = ½ / √(q (1 + a²)), and 0 for q = 0."""
+    """d = 2√k asinh(a) with a = ½√(q/k), in few passes over all pairs; dd/dq = 1 / (2√k sinh(d/√k)), 0 for d = 0."""
 
     generate_vmap_rule = True
 
@@ -157,21 +157,21 @@ class _Geodesic(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Tensor, Curvature], output: Tensor) -> None:
-        square, k = inputs
+        k = inputs[1]
         ctx.k = None if isinstance(k, Tensor) else k
-        ctx.save_for_backward(square, *((output, k) if isinstance(k, Tensor) else ()))
+        ctx.save_for_backward(output, *((k,) if isinstance(k, Tensor) else ()))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor | None]:
-        square, *rest = ctx.saved_tensors
-        k = rest[1] if ctx.k is None else ctx.k
-        apart = square > 0
-        root, slant = torch.where(apart, square, 1.0).sqrt(), (1.0 + square / (4.0 * k)).sqrt()
-        grad_square = torch.where(apart, 0.5 * grad / (root * slant), 0.0)
+        d, *rest = ctx.saved_tensors
+        k = rest[0] if ctx.k is None else ctx.k
+        steep = torch.sinh(d * k**-0.5)
+        grad_square = grad / steep.masked_fill(steep == 0, torch.inf) * (0.5 * k**-0.5)
         if not ctx.needs_input_grad[1]:
             return grad_square, None
         # With q held, the sheet's radius changes d by d/2k - q dd/dq / k.
-        return grad_square, (grad * rest[0] / 2.0 - grad_square * square).sum() / k
+        root = k**0.5
+        return grad_square, (grad * (0.5 * d - root * torch.tanh(0.5 / root * d))).sum() / k
 
 
 def geodesic_of(square: Tensor, *, K: Curvature) -> Tensor:
@@ -182,8 +182,7 @@ def geodesic_of(square: Tensor, *, K: Curvature) -> Tensor:
         >>> geodesic_of(torch.tensor([0.0, 4.0]), K=-1.0)
         tensor([0.0000, 1.7627])
     """
-    wide = working(square).clamp(0.0, torch.finfo(square.dtype).max)
-    return _Geodesic.apply(wide, -1.0 / K).to(square.dtype)
+    return _Geodesic.apply(working(square).clamp_min(0.0), -1.0 / K).to(square.dtype)
 
 
 def dist0(x: Tensor, *, K: Curvature, keepdim: bool = False) -> Tensor:
@@ -213,7 +212,7 @@ def csqdist(x: Tensor, y: Tensor, *, K: Curvature) -> Tensor:
         tensor([[0.0000, 0.8284],
                 [0.8284, 0.0000]])
     """
-    return (2.0 / K - 2.0 * cinner(x, y)).clamp_min(0.0)
+    return (cinner(-2.0 * x, y) + 2.0 / K).relu_()  # relu: of all clamps the one that needs its result alone
 
 
 def cdist(x: Tensor, y: Tensor, *, K: Curvature) -> Tensor:
@@ -229,4 +228,5 @@ def cdist(x: Tensor, y: Tensor, *, K: Curvature) -> Tensor:
         tensor([[0., 1.],
                 [1., 0.]])
     """
-    return geodesic_of(csqdist(x, y, K=K), K=K)
+    square = csqdist(x, y, K=K)
+    return _Geodesic.apply(working(square), -1.0 / K).to(square.dtype)
