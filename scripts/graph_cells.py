@@ -41,6 +41,14 @@ _PAPER_START = {
 #: The published code splits the nodes of these as ours does, so that one training stands for both protocols.
 SAME_UNDER_BOTH = ("cora-nc", "disease-nc", "tree-nc")
 
+#: Without its features this is not the published task: there is nothing to compare with by the published protocol.
+OURS_ALONE = ("pubmed-lp",)
+
+
+def protocols(cell: str) -> tuple[str, ...]:
+    """The protocols that a cell is trained by."""
+    return ("standard",) if cell in SAME_UNDER_BOTH + OURS_ALONE else ("standard", "released")
+
 
 def searched_as(cell: str) -> str:
     """The cell whose search gives the settings of this one: that of the same kind of graph."""

@@ -143,7 +143,7 @@ for _name, _changes in ABLATIONS.items():
     EXPERIMENTS[f"ablation-{_name}"] = Experiment("wordnet", changes=_changes, about="a minute or two")
 for _cell, (_data, _recipe) in graph_cells.CELLS.items():
     for _name, _changes, _seeds in graph_cells.systems(_cell):
-        for _protocol in ("standard",) if _cell in graph_cells.SAME_UNDER_BOTH else ("standard", "released"):
+        for _protocol in graph_cells.protocols(_cell):
             EXPERIMENTS[f"{_cell}-{_name}-{_protocol}"] = Experiment(
                 _data, _recipe, _seeds, (*_changes, f"protocol={_protocol}"), "seconds to a minute each", task="graph"
             )
