@@ -35,8 +35,8 @@ were chosen by the perplexity on validation pairs of Multi30k after one to four 
 weights; [why](../decisions/0011-blocks-that-add.md)) in about twenty-five tries, for the Transformer (learning rate, place of the norms, dropout) in about
 ten; HAtt has the Transformer's, and those of the others are not tuned ([settings](../../scripts/translation_cells.py)). The epoch with the lowest
 perplexity on validation pairs is the one tested, once, with beam 4. BLEU and chrF are sacreBLEU's, of plain text; tokenised BLEU is of lowercased
-Moses tokens, which is the paper's convention. The number of epochs was fixed beforehand, by the speed of a quiet core; minutes are what the run took on a shared one, which for
-HAtt on IWSLT'14 was busier than for the others. Pairs with a sentence over the limit are left out, which each record counts.
+Moses tokens, which is the paper's convention. The number of epochs was fixed beforehand, by the speed of a quiet core; minutes are what the run took on a shared one, more
+or less busy. Pairs with a sentence over the limit are left out, which each record counts.
 """
 
 
