@@ -13,6 +13,7 @@ from hybonet import NetworkModel
 from hybonet.data import disease_tree, load_network
 from hybonet.geometry import Lorentz
 from hybonet.optim import RiemannianAdam
+from hybonet.tasks import graph_answers
 from hybonet.tasks.graph_calibration import class_calibration, link_calibration
 from hybonet.tasks.graph_evaluation import link_measures
 from hybonet.tasks.graph_learning import GraphLearningTask, GraphSettings
@@ -71,7 +72,9 @@ def test_measures_are_scikit_learns():
     assert found["average_precision"] == pytest.approx(average_precision_score(truth, scores))
 
 
-def test_missing_links_are_the_nearest_pairs_without_an_edge(links):
+@pytest.mark.parametrize("block", [1 << 24, 1000])
+def test_missing_links_are_the_nearest_pairs_without_an_edge(links, block, monkeypatch):
+    monkeypatch.setattr(graph_answers, "_BLOCK", block)  # all nodes at once, or some at a time
     model = NetworkModel.from_pretrained(links)
     squares = model.model.manifold.csqdist(model.points.double(), model.points.double())
     squares[torch.ones_like(squares).tril().bool()] = torch.inf

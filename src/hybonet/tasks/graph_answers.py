@@ -133,25 +133,28 @@ class NetworkModel:
     def missing_links(self, top: int = 10) -> list[Link]:
         """The most probable links of the whole graph that it does not have.
 
-        All pairs are looked at, some nodes at a time: a minute for some ten thousand nodes, too long for a million.
+        All pairs are looked at, some nodes at a time, and only those nearer than the best so far are kept.
         """
         self._require("lp", "links")
-        count = self.graph.num_nodes
-        keys = self.graph.edges[:, 0] * count + self.graph.edges[:, 1]
-        kept, places = torch.empty(0), torch.empty(0, dtype=torch.long)
-        rows = max(1, _BLOCK // count)
-        for start in range(0, count, rows):
-            squares = self.model.squared_distances(self.points[start : start + rows], self.points).cpu()
-            first = torch.arange(start, start + len(squares))
-            squares.masked_fill_(torch.arange(count) <= first[:, None], torch.inf)  # each pair once
-            inside = keys[(keys >= start * count) & (keys < (start + len(squares)) * count)] - start * count
-            squares.view(-1)[inside] = torch.inf
-            values, at = squares.view(-1).topk(min(top, squares.numel()), largest=False)
-            kept, places = torch.cat((kept, values)), torch.cat((places, at + start * count))
+        count, edges = self.graph.num_nodes, self.graph.edges
+        kept, pairs = torch.empty(0), torch.empty(0, 2, dtype=torch.long)
+        start = 0
+        while start < count - 1:
+            # Nodes against those behind them: each pair once.
+            nodes, behind = self.points[start : start + max(1, _BLOCK // (count - start))], self.points[start + 1 :]
+            squares = self.model.squared_distances(nodes, behind).cpu()
+            rows = torch.arange(len(nodes))[:, None]
+            squares[:, : len(nodes)].masked_fill_(torch.arange(squares.shape[1])[: len(nodes)] < rows, torch.inf)
+            first, last = torch.searchsorted(edges[:, 0].contiguous(), torch.tensor([start, start + len(nodes)]))
+            squares[edges[first:last, 0] - start, edges[first:last, 1] - start - 1] = torch.inf
+            nearest = kept if len(kept) == top else squares.view(-1).topk(min(top, squares.numel()), largest=False)[0]
+            near = ((squares <= nearest.max()) & (squares < torch.inf)).nonzero()
+            kept = torch.cat((kept, squares[near[:, 0], near[:, 1]]))
+            pairs = torch.cat((pairs, near + torch.tensor([start, start + 1])))
             kept, order = kept.topk(min(top, len(kept)), largest=False)
-            places = places[order]
-        found = places[kept.isfinite()].tolist()
-        return self._as_links([(place // count, place % count) for place in found])
+            pairs = pairs[order]
+            start += len(nodes)
+        return self._as_links([(first, second) for first, second in pairs.tolist()])
 
     @torch.no_grad()
     def classify(self, nodes: Iterable[str] | None = None) -> list[NodeClass]:
