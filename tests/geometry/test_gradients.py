@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import mpmath
 import pytest
 import torch
 from torch.autograd import gradcheck, gradgradcheck
@@ -184,3 +185,17 @@ def test_a_learned_curvature_gets_its_gradient(dtype):
     s, t = s.double(), t.double()
     high, low = (loss(G.Lorentz(K=-2.0 * math.exp(sign * h))) for sign in (1, -1))
     torch.testing.assert_close(grad.double(), (high - low) / (2 * h), rtol=1e-5, atol=0)
+
+
+@over_dtypes
+@pytest.mark.parametrize("K", [-0.01, -1.0, -50.0])
+@pytest.mark.parametrize("square", [1e-8, 1e-3, 0.5, 30.0])
+def test_a_learned_curvature_has_its_slope_for_near_points_too(dtype: torch.dtype, K: float, square: float) -> None:
+    """dd/dk = (z - tanh z)/√k with z = d/2√k, where both terms are nearly equal for near points."""
+    with mpmath.workdps(50):
+        k = -1 / mpmath.mpf(K)
+        z = mpmath.asinh(mpmath.sqrt(mpmath.mpf(square) / k) / 2)
+        expected = float((z - mpmath.tanh(z)) / mpmath.sqrt(k) * k**2)  # dk/dK = k²
+    learned = torch.tensor(K, dtype=dtype, requires_grad=True)
+    G.geodesic_of(torch.tensor(square, dtype=dtype), K=learned).backward()
+    assert learned.grad.item() == pytest.approx(expected, rel=1e-4 if dtype == torch.float32 else 1e-9)

@@ -85,3 +85,12 @@ def test_small_distances_do_not_underflow(dtype):
     """Squares of 1e-4 vanish in float16; the distance does not, because only its result is rounded."""
     x, y = torch.tensor([[1.0, 0.0, 0.0], [1.0, 1e-4, 0.0]]).to(dtype)
     assert G.dist(x, y, K=-1.0).item() == pytest.approx(1e-4, rel=1e-2)
+
+
+def test_all_pairs_are_symmetric_to_the_edge_of_float16() -> None:
+    """Coordinates are bounded before anything is multiplied, on both sides alike."""
+    far, near = (G.lift(torch.tensor([[s, 0.0]], dtype=torch.float16), K=-1.0) for s in (400.0, 0.0))
+    assert G.csqdist(far, near, K=-1.0) == G.csqdist(near, far, K=-1.0)
+    opposite = G.lift(torch.tensor([[-200.0, 0.0]], dtype=torch.float16), K=-1.0)
+    longest = G.geodesic_of(torch.tensor(torch.finfo(torch.float16).max, dtype=torch.float16), K=-1.0)
+    assert G.cdist(-opposite * torch.tensor([-1.0, 1.0, 1.0]).half(), opposite, K=-1.0) == longest  # overflows

@@ -144,11 +144,26 @@ class TestFunction:
         torch.manual_seed(5)
         dropped = lorentz_attention(q, k, v, manifold=manifold, attn_mask=padding, dropout_p=0.3, is_causal=is_causal)
         torch.manual_seed(5)
-        left = kept(torch.Size([N, H, L, L]), 0.3, q.device)
+        left = kept(torch.Size([N, H, L, L]), 0.3)
         assert 0 < left.double().mean() < 1
         weights = attention_weights(q, k, attn_mask=padding, is_causal=is_causal) * left
         expected = to_sheet(weights @ v, K=manifold.K)
         torch.testing.assert_close(dropped, expected, rtol=1e-5, atol=1e-4)
+
+    def test_dropout_shows_nothing_that_a_large_number_hides(self, manifold, dtype):
+        """Where all visible keys of a query are dropped, the softmax must not turn to the hidden ones."""
+        q, k, v = operands(manifold, dtype, keys=L)
+        mask = torch.zeros(L, L, dtype=dtype).masked_fill(torch.ones(L, L).triu(1).bool(), -1e9)
+        for _ in range(30):
+            out = lorentz_attention(q, k, v, manifold=manifold, attn_mask=mask, dropout_p=0.5)
+            (of_values,) = torch.autograd.grad(out[:, :, 0].sum(), v)
+            assert bool((of_values[:, :, 1:] == 0).all())
+
+    @pytest.mark.parametrize("wrong", [-0.1, 1.5])
+    def test_a_probability_that_is_none(self, manifold, dtype, wrong):
+        q, k, v = operands(manifold, dtype)
+        with pytest.raises(ValueError, match="expected dropout_p between 0 and 1"):
+            lorentz_attention(q, k, v, manifold=manifold, dropout_p=wrong)
 
     @pytest.mark.parametrize("lead", [(), (H,), (2, N, H)])
     def test_any_number_of_leading_dimensions(self, lead):

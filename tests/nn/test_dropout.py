@@ -56,6 +56,7 @@ def test_nothing_or_all_is_dropped_as_torch_does() -> None:
     assert torch.equal(dropout(x, 0.0), x)
     assert torch.equal(dropout(x, 0.5, training=False), x)
     assert torch.equal(dropout(x, 1.0), torch.zeros(5))
+    assert torch.equal(dropout(x, 1.0 - 1e-9), torch.zeros(5))
     with pytest.raises(ValueError, match="between 0 and 1"):
         dropout(x, 1.5)
     layer = Dropout(0.5)

@@ -1,9 +1,11 @@
 """Trainings that end after so many updates, and weights averaged over epochs."""
 
+from contextlib import contextmanager
+
 import pytest
 import torch
 
-from hybonet.training import Interrupted, LoopSettings, ScheduleSettings, Trainer
+from hybonet.training import Interrupted, LoopSettings, Reporter, ScheduleSettings, Trainer
 from hybonet.training.averaging import Snapshots, averaged_weights
 from hybonet.training.checkpoint import read_tensors
 from tests.training.toy import StopAt, ToyTask
@@ -20,6 +22,25 @@ def test_training_ends_after_so_many_steps_in_the_middle_of_an_epoch(tmp_path):
     assert "accuracy" in result.history[-1]
     assert not result.stopped_early
     assert result.history[-1]["lr"] == pytest.approx(0.02 / 13)  # the schedule ends where the steps do
+
+
+@pytest.mark.parametrize(("steps", "accumulate"), [(13, 1), (7, 4), (8, 3)])
+def test_the_batches_that_are_announced_are_those_that_are_trained(steps, accumulate, tmp_path):
+    class Counting(Reporter):
+        announced = batches = 0
+
+        @contextmanager
+        def running(self, total, done):
+            self.announced = total
+            yield
+
+        def advance(self, epoch, loss):
+            self.batches += 1
+
+    counted = Counting()
+    settings = LoopSettings(**BASE, steps=steps, accumulate=accumulate)
+    Trainer(ToyTask(settings), tmp_path, reporter=counted).fit()
+    assert counted.batches == counted.announced
 
 
 class KilledInLastValidation(ToyTask):

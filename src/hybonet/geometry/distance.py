@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from hybonet.geometry.lorentz import cinner
-from hybonet.geometry.numerics import Curvature, asinh, asinhc, bounded, leading, safe_sqrt, working
+from hybonet.geometry.lorentz import scaled_cinner
+from hybonet.geometry.numerics import Curvature, asinh, asinhc, asinhc_slope, bounded, leading, safe_sqrt, working
 
 
 def _dot(a: Tensor, b: Tensor) -> Tensor:
@@ -150,7 +150,7 @@ class _Geodesic(torch.autograd.Function):
 
     @staticmethod
     def forward(square: Tensor, k: Curvature) -> Tensor:
-        a = square.sqrt().mul_(0.5 * k**-0.5).clamp_max_(torch.finfo(square.dtype).max ** 0.5)
+        a = (square.sqrt() * (0.5 * k**-0.5)).clamp_max_(torch.finfo(square.dtype).max ** 0.5)
         return asinh(a).mul_(2.0 * k**0.5)
 
     @staticmethod
@@ -167,9 +167,11 @@ class _Geodesic(torch.autograd.Function):
         grad_square = grad / steep.masked_fill(steep == 0, torch.inf) * (0.5 * k**-0.5)
         if not ctx.needs_input_grad[1]:
             return grad_square, None
-        # With q held, the sheet's radius changes d by d/2k - q dd/dq / k.
-        root = k**0.5
-        return grad_square, (grad * (0.5 * d - root * torch.tanh(0.5 / root * d))).sum() / k
+        # With q held, dd/dk = (z - tanh z)/√k; for near points without cancelling, by d = √q asinhc(q/4k).
+        z = d * (0.5 * k**-0.5)
+        a = torch.sinh(z.clamp_max(1.0))
+        near = -2.0 * a**3 * asinhc_slope(a.square(), asinhc(a.square()))
+        return grad_square, (grad * torch.where(z < 1.0, near, z - torch.tanh(z))).sum() * k**-0.5
 
 
 def geodesic_of(square: Tensor, *, K: Curvature) -> Tensor:
@@ -180,7 +182,14 @@ def geodesic_of(square: Tensor, *, K: Curvature) -> Tensor:
         >>> geodesic_of(torch.tensor([0.0, 4.0]), K=-1.0)
         tensor([0.0000, 1.7627])
     """
-    return _Geodesic.apply(working(square).clamp_min(0.0), -1.0 / K).to(square.dtype)
+    return _geodesic(square.clamp_min(0.0), K)
+
+
+def _geodesic(square: Tensor, K: Curvature) -> Tensor:
+    wide = working(square)
+    if wide.dtype != square.dtype:  # half precision overflows early: then the distance is the longest it can tell
+        wide = wide.clamp_max(torch.finfo(square.dtype).max)
+    return _Geodesic.apply(wide, -1.0 / K).to(square.dtype)
 
 
 def dist0(x: Tensor, *, K: Curvature, keepdim: bool = False) -> Tensor:
@@ -210,7 +219,7 @@ def csqdist(x: Tensor, y: Tensor, *, K: Curvature) -> Tensor:
         tensor([[0.0000, 0.8284],
                 [0.8284, 0.0000]])
     """
-    return (cinner(-2.0 * x, y) + 2.0 / K).relu_()  # relu: of all clamps the one that needs its result alone
+    return (scaled_cinner(x, y, -2.0) + 2.0 / K).relu_()  # relu: of all clamps the one that needs its result alone
 
 
 def cdist(x: Tensor, y: Tensor, *, K: Curvature) -> Tensor:
@@ -226,5 +235,4 @@ def cdist(x: Tensor, y: Tensor, *, K: Curvature) -> Tensor:
         tensor([[0., 1.],
                 [1., 0.]])
     """
-    square = csqdist(x, y, K=K)
-    return _Geodesic.apply(working(square), -1.0 / K).to(square.dtype)
+    return _geodesic(csqdist(x, y, K=K), K)

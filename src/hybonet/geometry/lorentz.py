@@ -41,9 +41,14 @@ def cinner(x: Tensor, y: Tensor) -> Tensor:
         >>> cinner(x, x).shape
         torch.Size([2, 2])
     """
-    flipped = torch.cat((-x[..., :1], x[..., 1:]), dim=-1)
+    return scaled_cinner(x, y, 1.0)
+
+
+def scaled_cinner(x: Tensor, y: Tensor, factor: float) -> Tensor:
+    """:func:`cinner` times a number, at no further pass over all pairs."""
+    flipped = factor * bounded(torch.cat((-x[..., :1], x[..., 1:]), dim=-1))
     # Back to the given dtype, so that half precision is multiplied by half-precision hardware.
-    return bounded(flipped).to(x.dtype) @ bounded(y).to(y.dtype).transpose(-1, -2)
+    return flipped.to(x.dtype) @ bounded(y).to(y.dtype).transpose(-1, -2)
 
 
 class _LiftOnto(torch.autograd.Function):

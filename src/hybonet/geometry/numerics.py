@@ -127,7 +127,8 @@ def _horner(square: Tensor, coefficients: list[float]) -> Tensor:
 
 
 def asinh(a: Tensor) -> Tensor:
-    """Of numbers from 0 up to the square root of the largest: as exact as torch's, which is slow on processors.
+    """Of numbers from 0 up to the square root of the largest, without a gradient: as exact as torch's, which is slow on
+    processors.
 
     Example:
         >>> import torch
@@ -154,7 +155,7 @@ class _Sinhc(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> Tensor:
         square, value = ctx.saved_tensors
         near, beyond = square < _SERIES_BELOW_SINH, square > float(max_rapidity(square.dtype)) ** 2
-        series = _horner(torch.where(near, square, 0.0), _SINHC_SLOPE)
+        series = _horner(torch.where(near, square, 0.0).clamp_min(0.0), _SINHC_SLOPE)
         away = torch.where(near | beyond, 1.0, square)
         cosh = (1.0 + away * value.square()).sqrt()
         return grad * torch.where(near, series, torch.where(beyond, 0.0, (cosh - value) / (2.0 * away)))
@@ -185,11 +186,22 @@ class _Asinhc(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Tensor:
-        square, value = ctx.saved_tensors
-        near = square < _SERIES_BELOW_ASINH
-        series = _horner(torch.where(near, square, 0.0), _ASINHC_SLOPE)
-        away = torch.where(near, 1.0, square)
-        return grad * torch.where(near, series, ((1.0 + away).rsqrt() - value) / (2.0 * away))
+        return grad * asinhc_slope(*ctx.saved_tensors)
+
+
+def asinhc_slope(square: Tensor, value: Tensor) -> Tensor:
+    """The derivative of :func:`asinhc`, whose value is known.
+
+    Example:
+        >>> import torch
+        >>> square = torch.tensor([0.0, 4.0])
+        >>> asinhc_slope(square, asinhc(square))
+        tensor([-0.1667, -0.0343])
+    """
+    near = square < _SERIES_BELOW_ASINH
+    series = _horner(torch.where(near, square, 0.0).clamp_min(0.0), _ASINHC_SLOPE)
+    away = torch.where(near, 1.0, square)
+    return torch.where(near, series, ((1.0 + away).rsqrt() - value) / (2.0 * away))
 
 
 def asinhc(square: Tensor) -> Tensor:

@@ -86,9 +86,9 @@ def lorentz_attention(
 
     :math:`d_L^2` is affine in :math:`\langle q, k\rangle_L` and softmax drops constants, so this is exactly torch's
     scaled dot-product attention on :math:`(-q_t, q_s)` with scale 2s, followed by a Lorentz normalisation: no n×n
-    matrix of weights is built wherever torch has a fused kernel. That holds with dropout, too: the centroid does not
-    change when its weights are scaled together, so that dropping weights is the same as hiding their keys from the
-    softmax, which a mask of bits does.
+    matrix of weights is built wherever torch has a fused kernel. On processors that holds with dropout, too: the
+    centroid does not change when its weights are scaled together, so that dropping weights is the same as hiding their
+    keys from the softmax.
 
     Args:
         q, k, v: points, ``(..., heads, L, d)``, ``(..., heads, S, d)``, ``(..., heads, S, e)``.
@@ -111,27 +111,35 @@ def lorentz_attention(
     _check_shapes(q, k, v)
     for name, points in (("q", q), ("k", k), ("v", v)):
         manifold.validate(points, name=name)
-    if dropout_p > 0.0:
-        seen = kept(torch.Size((*q.shape[:-1], k.shape[-2])), dropout_p, q.device)
-        attn_mask = seen if attn_mask is None else combine_masks(attn_mask, seen)
+    if not 0.0 <= dropout_p <= 1.0:
+        raise ValueError(f"expected dropout_p between 0 and 1, got {dropout_p}")
+    if dropout_p > 0.0 and q.device.type == "cpu" and (attn_mask is None or attn_mask.dtype == torch.bool):
+        # Not beside a float mask: keys that it hides by a large number would be seen where all others are dropped.
+        lead = torch.broadcast_shapes(q.shape[:-2], k.shape[:-2])
+        seen, dropout_p = kept(torch.Size((*lead, q.shape[-2], k.shape[-2])), dropout_p), 0.0
+        attn_mask = seen if attn_mask is None else attn_mask & seen
     if is_causal and attn_mask is not None:
         attn_mask, is_causal = causal_mask(q, k, attn_mask), False
     if attn_mask is not None and attn_mask.dtype != torch.bool:
         attn_mask = attn_mask.to(q.dtype)
     if scale is None:
         scale = 1.0 / math.sqrt(q.shape[-1])
-    if not isinstance(scale, Tensor) and _flash_centroid_serves(q, k, v, attn_mask, manifold):
+    if not isinstance(scale, Tensor) and _flash_centroid_serves(q, k, v, attn_mask, dropout_p, manifold):
         radius = math.sqrt(-1.0 / manifold.curvature)
         if not torch.is_grad_enabled():  # small steps feel autograd's own cost
             return _FlashCentroid.forward(q, k, v, is_causal, 2.0 * scale, radius)[0]
         # torch.compile wants three tensors here, even if they are one.
         return _FlashCentroid.apply(q, k.view_as(k), v.view_as(v), is_causal, 2.0 * scale, radius)[0]
     q = q * (2.0 * scale * _signs(q))
-    total = F.scaled_dot_product_attention(q, k, v, attn_mask=attn_mask, is_causal=is_causal, scale=1.0)
+    total = F.scaled_dot_product_attention(
+        q, k, v, attn_mask=attn_mask, dropout_p=dropout_p, is_causal=is_causal, scale=1.0
+    )
     return to_sheet(wide_in_autocast(total), K=manifold.K)
 
 
-def _flash_centroid_serves(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, manifold: Lorentz) -> bool:
+def _flash_centroid_serves(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout_p: float, manifold: Lorentz
+) -> bool:
     """Whether the memory-saving CPU path applies; everything else goes through torch's public function."""
     return (
         q.device.type == "cpu"
@@ -143,6 +151,7 @@ def _flash_centroid_serves(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None,
         and q.shape[-2] > 0  # the kernel divides by the lengths
         and k.shape[-2] > 0
         and mask is None  # a fully masked row needs the general path's care
+        and dropout_p == 0.0
         and not manifold.learnable
     )
 

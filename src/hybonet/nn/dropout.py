@@ -28,29 +28,26 @@ def dropout(x: Tensor, p: float, training: bool = True) -> Tensor:
         return x
     if not 0.0 < p < 1.0 or x.device.type != "cpu" or torch.compiler.is_compiling():
         return F.dropout(x, p, training)
-    return x * kept(x.shape, p, x.device).to(x.dtype).mul_(1.0 / (1.0 - p))
+    return x * kept(x.shape, p).to(x.dtype).mul_(1.0 / (1.0 - p))
 
 
-def kept(shape: torch.Size, p: float, device: torch.device) -> Tensor:
-    """A boolean mask of that shape, False with probability p.
+def kept(shape: torch.Size, p: float) -> Tensor:
+    """A boolean mask of that shape for a processor, False with probability p.
 
     Example:
         >>> _ = torch.manual_seed(0)
-        >>> kept(torch.Size([4]), 0.5, torch.device("cpu"))
+        >>> kept(torch.Size([4]), 0.5)
         tensor([False, False,  True, False])
     """
-    if p >= 1.0:
-        return torch.zeros(shape, dtype=torch.bool, device=device)
-    if device.type != "cpu":
-        return torch.rand(shape, device=device) >= p
-    size = shape.numel()
+    dropped, size = round(p * 2**_BITS), shape.numel()
+    if dropped == 2**_BITS:
+        return torch.zeros(shape, dtype=torch.bool, device="cpu")
     count = -(-size // _PER_DRAW)
     if torch.compiler.is_compiling():  # knows no random_ of all bits
-        draws = torch.randint(-(2**63), 2**63 - 1, (count,))
+        draws = torch.randint(-(2**63), 2**63 - 1, (count,), device="cpu")
     else:
-        draws = torch.empty(count, dtype=torch.int64).random_(-(2**63), None)
-    least = -(2 ** (_BITS - 1))
-    return draws.view(torch.int16)[:size].view(shape) >= least + round(p * 2**_BITS)
+        draws = torch.empty(count, dtype=torch.int64, device="cpu").random_(-(2**63), None)
+    return draws.view(torch.int16)[:size].view(shape) >= dropped - 2 ** (_BITS - 1)
 
 
 class Dropout(nn.Dropout):

@@ -296,8 +296,12 @@ class Trainer:
         keep_lines(self.folder, self.position.history_lines)
 
     def _total_batches(self) -> int:
-        steps = (self.settings.steps or sys.maxsize) * self.settings.accumulate
-        return min(self.settings.epochs * self.task.batches_per_epoch(), steps)
+        s, per_epoch = self.settings, self.task.batches_per_epoch()
+        if s.steps is None:
+            return s.epochs * per_epoch
+        # The last update of an epoch may have fewer batches than the others.
+        epochs, rest = divmod(s.steps, -(-per_epoch // s.accumulate))
+        return min(s.epochs * per_epoch, epochs * per_epoch + rest * s.accumulate)
 
     def _batches_done(self) -> int:
         return self.position.epoch * self.task.batches_per_epoch() + self.position.batch

@@ -55,7 +55,6 @@ class TerminalReporter(Reporter):
         self.title, self.with_validations = f"{title}  " if title else "", with_validations
         self.echo = echo or partial(print, flush=True)
         self.metric = ""
-        self.shown = 0
 
     @contextmanager
     def running(self, total: int, done: int) -> Iterator[None]:
@@ -65,7 +64,7 @@ class TerminalReporter(Reporter):
         console = Console(stderr=True)
         self.bar = None
         self.started, self.batches = time.monotonic(), 0
-        self.total, self.done = total, done
+        self.total, self.done, self.shown = total, done, 0
         self.drawn = self.started
         if not console.is_terminal:
             yield
@@ -93,7 +92,7 @@ class TerminalReporter(Reporter):
         status = "  ".join(filter(None, (f"loss {loss:.4f}", self.metric, f"{speed:,.{int(speed < 10)}f} {unit}")))
         if self.bar is None:
             left = (self.total - self.done - self.batches) * (now - self.started) / self.batches
-            self.echo(f"{self.title}epoch {epoch + 1:>4}/{self.epochs}  {status}  {_duration(left)} left")
+            self.echo(f"{self.title}epoch {epoch + 1:>4}/{self.epochs}  {status}  up to {_duration(left)} left")
             return
         self.bar.update(self.line, description=f"{self.title}epoch {epoch + 1}/{self.epochs}", status=status)
         self.bar.advance(self.line, self.batches - self.shown)
