@@ -20,7 +20,7 @@ def dropout(x: Tensor, p: float, training: bool = True) -> Tensor:
     Example:
         >>> _ = torch.manual_seed(0)
         >>> dropout(torch.ones(4), 0.5)
-        tensor([0., 0., 2., 0.])
+        tensor([0., 0., 2., 2.])
         >>> dropout(torch.ones(2), 0.5, training=False)
         tensor([1., 1.])
     """
@@ -37,16 +37,12 @@ def kept(shape: torch.Size, p: float) -> Tensor:
     Example:
         >>> _ = torch.manual_seed(0)
         >>> kept(torch.Size([4]), 0.5)
-        tensor([False, False,  True, False])
+        tensor([False, False,  True,  True])
     """
     dropped, size = round(p * 2**_BITS), shape.numel()
     if dropped == 2**_BITS:
         return torch.zeros(shape, dtype=torch.bool, device="cpu")
-    count = -(-size // _PER_DRAW)
-    if torch.compiler.is_compiling():  # knows no random_ of all bits
-        draws = torch.randint(-(2**63), 2**63 - 1, (count,), device="cpu")
-    else:
-        draws = torch.empty(count, dtype=torch.int64, device="cpu").random_(-(2**63), None)
+    draws = torch.randint(-(2**63), 2**63 - 1, (-(-size // _PER_DRAW),), device="cpu")
     return draws.view(torch.int16)[:size].view(shape) >= dropped - 2 ** (_BITS - 1)
 
 
