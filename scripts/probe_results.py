@@ -5,7 +5,10 @@ python scripts/probe_results.py
 
 from __future__ import annotations
 
+import itertools
+import math
 from pathlib import Path
+from statistics import variance
 
 import probe_cells
 import translation_cells
@@ -35,8 +38,8 @@ are on test. Mean ± standard deviation over seeds of the probe, all on one and 
 and of translators trained on all of IWSLT'14, three times these pairs: they stand beside for their order, not their size. Steps are larger here than the paper's (a rate of .005, not
 .00005, for fewer of them); its own settings, recipes `paper-probe…`, have not been run.
 
-**HAtt and the Transformer are to be probed again**, and with them HyboNet. States of their inner layers are up to ten times as long as those of the last, and Lorentz probes did not learn from
-them: the figures that stood here compared that, not the encoders. The recipe now brings the states of every layer to one length (`state_length`); HyboNet's figures below are from before.
+The states of every layer are brought to one mean length first (`state_length`): in the Transformer and HAtt those of inner layers are up to ten times as long as those of the last,
+and Lorentz probes do not learn from long states.
 """
 
 
@@ -70,28 +73,49 @@ def table(cell: str, rows: list[tuple[str, str]], *, paper: bool = False) -> str
 
 
 def order(cell: str) -> str:
-    """The systems from the most of the tree to the least, beside how well their translators had learnt."""
-    told = []
-    for system, label in ALL_LABELS.items():
-        name, translators = f"probe-{cell}-{system}", of_experiment("translation", f"{cell}-{system}")
-        if of_experiment("probe", name) and translators:
-            average = sum(mean(name, measure) for measure in MEASURES) / len(MEASURES)
-            perplexity = translators[0]["valid"]["perplexity"]
-            told.append((average, f"{label.strip('*')} {average:.1f} ({perplexity:.1f})"))
-    if not told:
+    """The systems from the most of the tree to the least, measure by measure, beside how well their translators had learnt."""
+    systems = {
+        system: label.strip("*")
+        for system, label in ALL_LABELS.items()
+        if of_experiment("probe", f"probe-{cell}-{system}") and of_experiment("translation", f"{cell}-{system}")
+    }
+    if not systems:
         return ""
-    ranked = ", ".join(text for _, text in sorted(told, reverse=True))
-    return f"The mean of the four measures, and in brackets the perplexity of the translator on its validation pairs: {ranked}."
+    ranked = "; ".join(f"{shown}: {_ranked(cell, systems, measure)}" for measure, shown in MEASURES.items())
+    learnt = ", ".join(
+        f"{label} {of_experiment('translation', f'{cell}-{system}')[0]['valid']['perplexity']:.1f}"
+        for system, label in systems.items()
+    )
+    return (
+        f"**The order** (the paper's is HyboNet, HAtt, Transformer; ≈: apart by less than two standard errors of the seeds): {ranked}. "
+        f"Perplexity of the translators on their validation pairs: {learnt}."
+    )
+
+
+def _ranked(cell: str, systems: dict[str, str], measure: str) -> str:
+    """The systems by one measure, the best first."""
+    ranked = sorted(systems, key=lambda system: -mean(f"probe-{cell}-{system}", measure))
+    text = systems[ranked[0]]
+    for before, after in itertools.pairwise(ranked):
+        first, second = (_values(f"probe-{cell}-{system}", measure) for system in (before, after))
+        error = math.sqrt(sum(variance(values) / len(values) for values in (first, second) if len(values) > 1))
+        apart = sum(first) / len(first) - sum(second) / len(second)
+        text += f" {'>' if apart > 2 * error else '≈'} {systems[after]}"
+    return text
+
+
+def _values(name: str, measure: str) -> list[float]:
+    return [100 * record["test"][measure] for record in of_experiment("probe", name)]
 
 
 def mean(name: str, measure: str) -> float:
     """Of one experiment's seeds, per cent."""
-    return Spread.of([100 * record["test"][measure] for record in of_experiment("probe", name)]).mean
+    return Spread.of(_values(name, measure)).mean
 
 
 def is_higher(name: str, other: str, measure: str) -> bool:
     """By more than the seeds differ, or half a point."""
-    deviation = Spread.of([100 * record["test"][measure] for record in of_experiment("probe", name)]).deviation
+    deviation = Spread.of(_values(name, measure)).deviation
     return mean(name, measure) > mean(other, measure) + max(2 * (deviation or 0.0), 0.5)
 
 
