@@ -93,22 +93,26 @@ def order(cell: str) -> str:
 
 
 def at_equal_perplexity(cell: str) -> str:
-    """What a Transformer that had learnt as much as HAtt would hold, by the line through the two that there are."""
-    systems = ("euclidean", translation_cells.SHORT[1], "hatt")
-    if not all(of_experiment("probe", f"probe-{cell}-{system}") for system in systems):
+    """What a Transformer that had learnt as much as another system would hold, by the line through the two there are."""
+    short = translation_cells.SHORT[1]
+    if not all(of_experiment("probe", f"probe-{cell}-{system}") for system in (*LABELS, short)):
         return ""
-    learnt = [
-        math.log(of_experiment("translation", f"{cell}-{system}")[0]["valid"]["perplexity"]) for system in systems
-    ]
-    share = (learnt[2] - learnt[0]) / (learnt[1] - learnt[0])
+    learnt = {
+        system: math.log(of_experiment("translation", f"{cell}-{system}")[0]["valid"]["perplexity"])
+        for system in (*LABELS, short)
+    }
     told = []
-    for measure, shown in MEASURES.items():
-        long, short, hatt = (mean(f"probe-{cell}-{system}", measure) for system in systems)
-        told.append(f"{shown} {hatt:.1f} against {long + share * (short - long):.1f}")
+    for other in ("hatt", "hybonet"):
+        share = (learnt[other] - learnt["euclidean"]) / (learnt[short] - learnt["euclidean"])
+        figures = []
+        for measure, shown in MEASURES.items():
+            one, two, own = (mean(f"probe-{cell}-{system}", measure) for system in ("euclidean", short, other))
+            figures.append(f"{shown} {own:.1f} against {one + share * (two - one):.1f}")
+        told.append(f"{LABELS[other].strip('*')}'s {', '.join(figures)}")
     return (
-        "**Why HAtt is not before the Transformer:** in equal time its translator learns less, and what an encoder holds of the syntax "
-        "goes with what its translator has learnt, as the Transformer stopped early shows. At HAtt's perplexity the line through the two Transformers (by the logarithm of "
-        f"perplexity) gives: HAtt's {'; '.join(told)}."
+        "**How much of it is what the translators have learnt?** In equal time HAtt's learns least and HyboNet's most, and what an encoder holds of the "
+        "syntax goes with it, as the Transformer stopped early shows. Against the line through the two Transformers (by the logarithm of perplexity, drawn out to HyboNet's): "
+        f"{'; '.join(told)}."
     )
 
 
