@@ -34,7 +34,7 @@ CELLS = {
         "multi30k",
         "en-de",
         "multi30k-64",
-        {"hybonet": 9, "euclidean": 12, "hatt": 6, "convolution": 14, "poincare": 2},
+        {"hybonet": 9, "euclidean": 12, "hatt": 7, "convolution": 17, "poincare": 2},
         ("hybonet", "euclidean"),
     ),
     "multi30k-128": Cell(
@@ -60,6 +60,9 @@ CELLS = {
         {"hybonet": 6, "euclidean": 8, "hatt": 4, "convolution": 10, "poincare": 1},
     ),
 }
+#: HyboNet's first steps in both precisions: do the losses agree?
+PRECISIONS = ("float32", "bfloat16")
+PRECISION_STEPS = 200
 #: The Transformer once more, stopped at about the perplexity that HAtt reaches: does an encoder hold less of the syntax
 #: because its translator has learnt less?
 SHORT = ("iwslt14-en-de-64", "euclidean-short", 3)
@@ -73,6 +76,10 @@ def trainings() -> Iterator[tuple[str, str, str, int, tuple[str, ...], tuple[str
             seeds = 2 if system in cell.twice else 1
             about = "a quarter to three quarters of an hour each on one core"
             yield f"{name}-{system}", cell.corpus, cell.recipe, seeds, changes, ("--direction", cell.direction), about
+    for precision in PRECISIONS:
+        changes = ("model=hybonet", *OWN["hybonet"], f"precision={precision}", f"steps={PRECISION_STEPS}")
+        about = "two minutes; far longer in bfloat16 where the processor has none"
+        yield f"precision-{precision}", "multi30k", "multi30k-64", 1, changes, ("--direction", "en-de"), about
     name, system, epochs = SHORT
     changes = ("model=euclidean", *OWN["euclidean"], f"epochs={epochs}")
     options = ("--direction", CELLS[name].direction)

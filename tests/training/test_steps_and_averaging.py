@@ -19,6 +19,7 @@ def test_training_ends_after_so_many_steps_in_the_middle_of_an_epoch(tmp_path):
     result = trainer.fit()
     assert trainer.position.update == 13
     assert [row["epoch"] for row in result.history] == [1, 2, 3]
+    assert [row["updates"] for row in result.history] == [5, 10, 13]
     assert "accuracy" in result.history[-1]
     assert not result.stopped_early
     assert result.history[-1]["lr"] == pytest.approx(0.02 / 13)  # the schedule ends where the steps do

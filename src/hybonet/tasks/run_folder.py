@@ -251,7 +251,7 @@ def write_record(folder: Path, task: Task, result: FitResult, **measures: Any) -
         "seconds": round(result.seconds, 2),
         "parameters": sum(parameter.numel() for parameter in result.model.parameters()),
         "validations": [
-            {name: row[name] for name in ("epoch", "seconds", task.monitor)}
+            {name: row[name] for name in ("epoch", "updates", "seconds", "loss", task.monitor) if name in row}
             for row in result.history
             if task.monitor in row
         ],

@@ -180,6 +180,7 @@ class Trainer:
         position, settings = self.position, self.settings
         row: dict[str, Any] = {
             "epoch": position.epoch + 1,
+            "updates": position.update,
             "loss": position.loss_sum / max(1, position.batch),
             "lr": self.optimizer.param_groups[0]["lr"],
             "seconds": round(position.seconds, 3),
