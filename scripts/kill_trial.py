@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from hybonet.tasks.provenance import provenance
 
@@ -62,6 +63,15 @@ def state_of(out: Path) -> str:
     if not (out / "checkpoint.safetensors").exists():
         return "before the first checkpoint"
     return "after a checkpoint"
+
+
+def summary(record: dict[str, Any]) -> str:
+    """A record in a sentence, for the results pages."""
+    states = ", ".join(f"{count} {state}" for state, count in record["kills_by_state"].items())
+    return (
+        f"{record['kills']} kills ({states}) over {record['finished_trainings']} trainings, of which\n"
+        f"{record['same_weights_bit_for_bit']} ended with the same model file, byte for byte, as a training left alone."
+    )
 
 
 def main() -> None:

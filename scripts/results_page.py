@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import kill_trial
 from hybonet.reporting.run_records import load_records
 from hybonet.reporting.run_report import experiments, markdown_table, report_rows
 from kg_comparisons import against_the_paper, ingredients, leak, models, short_trials
@@ -163,14 +164,11 @@ The ten best tails, with exact probabilities (faiss: without), in one run with {
 
 
 def kills() -> str:
-    record = read(RECORDS / "kill_trial.json")
-    when = ", ".join(f"{count} {state}" for state, count in record["kills_by_state"].items())
     return f"""
 ## Killed and resumed
 
 `python scripts/kill_trial.py` trains on the graph inside the package, kills the training with SIGKILL at random moments and resumes it until
-it finishes: {record["kills"]} kills ({when}) over {record["finished_trainings"]} trainings, of which
-{record["same_weights_bit_for_bit"]} ended with the same model file, byte for byte, as a training left alone.
+it finishes: {kill_trial.summary(read(RECORDS / "kill_trial.json"))}
 """
 
 
