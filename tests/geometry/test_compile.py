@@ -81,6 +81,20 @@ def test_per_sample_gradients(name):
     torch.testing.assert_close(grads, expected)
 
 
+@pytest.mark.parametrize("name", ["dist", "logmap", "to_sheet"])
+def test_a_backward_may_outlive_its_transform(name):
+    x, y = points(2, 5)
+    function = FUNCTIONS[name]
+    out, backward = torch.func.vjp(lambda a: function(a, y, K), x)
+    along = torch.linspace(-1.0, 1.0, out.numel(), dtype=out.dtype).view_as(out)
+    x.requires_grad_()
+    (expected,) = torch.autograd.grad(function(x, y, K), x, along)
+    torch.testing.assert_close(backward(along)[0], expected)
+    torch.testing.assert_close(
+        torch.func.vmap(backward)(torch.stack((along, -along)))[0], torch.stack((expected, -expected))
+    )
+
+
 def test_hessian_of_sqdist_at_the_same_point_is_the_metric():
     """d² = |v|² for small v; so in the chart, half its second derivative is I - x x^T / x_t²."""
     x = points(1)[0]

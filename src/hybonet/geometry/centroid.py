@@ -8,11 +8,12 @@ import torch
 from torch import Tensor
 
 from hybonet.geometry.distance import wide_sqdist
+from hybonet.geometry.fused import Fused
 from hybonet.geometry.lorentz import lift, rebuilt
 from hybonet.geometry.numerics import Curvature, bounded, precision
 
 
-class _ToSheet(torch.autograd.Function):
+class _ToSheet(Fused):
     """y = √k s/|s|_L. Saves only y and one number a row; that number is a second, differentiable output, which makes
     the backward differentiable too.
     """

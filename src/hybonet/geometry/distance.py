@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from hybonet.geometry.fused import Fused
 from hybonet.geometry.lorentz import scaled_cinner
 from hybonet.geometry.numerics import Curvature, asinh, asinhc, asinhc_slope, bounded, leading, safe_sqrt, working
 
@@ -67,7 +68,7 @@ def chart_gradient(x: Tensor, y: Tensor, k: Curvature) -> Tensor:
     return 2.0 * torch.where(far, polar, straight)
 
 
-class _SquaredDistance(torch.autograd.Function):
+class _SquaredDistance(Fused):
     """Forward and backward in the chart: gradients sit wholly in the space coordinates.
 
     On the sheet time is a function of space, so (0, g_s) and the ambient gradient are the same covector; this one
@@ -143,7 +144,7 @@ def dist(x: Tensor, y: Tensor, *, K: Curvature, keepdim: bool = False) -> Tensor
     return geodesic_of(wide_sqdist(x, y, K=K, keepdim=keepdim), K=K).to(x.dtype)
 
 
-class _Geodesic(torch.autograd.Function):
+class _Geodesic(Fused):
     """d = 2√k asinh(a) with a = ½√(q/k), in few passes over all pairs; dd/dq = 1 / (2√k sinh(d/√k)), 0 for d = 0."""
 
     generate_vmap_rule = True

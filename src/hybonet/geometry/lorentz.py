@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from hybonet.geometry.fused import Fused
 from hybonet.geometry.numerics import Curvature, bounded, origin_time, precision, working
 
 
@@ -51,7 +52,7 @@ def scaled_cinner(x: Tensor, y: Tensor, factor: float) -> Tensor:
     return flipped.to(x.dtype) @ bounded(y).to(y.dtype).transpose(-1, -2)
 
 
-class _LiftOnto(torch.autograd.Function):
+class _LiftOnto(Fused):
     """(x, v) -> the point with space part x_s + v, in a forward and a backward of few passes.
 
     The backward needs the result alone, which is why the sum is not autograd's.

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from hybonet.geometry.fused import Fused
+
 #: Curvature as the functions take it: a number, or a 0-d tensor when it is learned. Always negative.
 Curvature = float | Tensor
 
@@ -138,7 +140,7 @@ def asinh(a: Tensor) -> Tensor:
     return torch.addcmul(a, a, a / (a * a).add_(1.0).sqrt_().add_(1.0)).log1p_()
 
 
-class _Sinhc(torch.autograd.Function):
+class _Sinhc(Fused):
     generate_vmap_rule = True
 
     @staticmethod
@@ -172,7 +174,7 @@ def sinhc(square: Tensor) -> Tensor:
     return _Sinhc.apply(square) if torch.is_grad_enabled() else _Sinhc.forward(square)
 
 
-class _Asinhc(torch.autograd.Function):
+class _Asinhc(Fused):
     generate_vmap_rule = True
 
     @staticmethod

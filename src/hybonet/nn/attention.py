@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from hybonet.geometry import Lorentz, to_sheet
+from hybonet.geometry.fused import Fused
 from hybonet.nn.dropout import kept
 from hybonet.nn.module import wide_in_autocast
 
@@ -25,7 +26,7 @@ def _signs(x: Tensor) -> Tensor:
     return signs
 
 
-class _FlashCentroid(torch.autograd.Function):
+class _FlashCentroid(Fused):
     """softmax(2 s <q,k>_L) v scaled to the sheet, in less memory than autograd's own composition.
 
     The centroid does not change when its argument is scaled, so its gradient g satisfies g·o = 0 for the unnormalised

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz, lift
+from hybonet.geometry.fused import Fused
 from hybonet.geometry.lorentz import lift_onto
 from hybonet.geometry.numerics import Curvature, origin_time, precision, working
 from hybonet.nn.module import LorentzModule, wide_in_autocast
@@ -22,7 +23,7 @@ Activation = Callable[[Tensor], Tensor]
 MIN_TIME = 1.1
 
 
-class _GatedLift(torch.autograd.Function):
+class _GatedLift(Fused):
     """(gate, z) -> (t, z/|z| √(t² - k)) with t = λ σ(gate) + ε, fused: two passes forward, two backward.
 
     Only the output and two numbers a row are saved. Those numbers are differentiable outputs as well, so that the
