@@ -35,6 +35,16 @@ def test_two_packed_files_are_read_as_they_are(tmp_path):
     assert corpus.notes == ("2 pairs for valid and 2 pairs for test held out with seed 0",)
 
 
+def test_a_language_that_moses_does_not_know_is_told(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("".join(f"a {i}\tb {i}\n" for i in range(40)))
+    assert not [note for note in load_corpus(path, direction="en-de").notes if "Moses" in note]
+    assert (
+        "Moses has no rules for 'qq': tokenised BLEU uses those for English"
+        in load_corpus(path, direction="en-qq").notes
+    )
+
+
 def test_what_is_held_out_depends_on_the_seed_and_shares_no_sentence_with_training(tmp_path):
     path = tmp_path / "pairs.tsv"
     path.write_text(table(60) + table(60).replace("Satz", "Spruch"))  # every sentence has two translations

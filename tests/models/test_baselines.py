@@ -115,7 +115,7 @@ def test_odd_dimensions_are_refused(name):
         getattr(baselines, name)(4, 2, 7)
 
 
-def pykeen_scores(name, model, heads, relations):
+def pykeen_scores(name, model, heads, relations):  # noqa: PLR0911 - one for each model
     """The same parameters through PyKEEN's interaction functions."""
     interactions = pytest.importorskip("pykeen.nn.modules", reason="PyKEEN is not installed")
     h, t = model.entities.weight[heads][:, None], model.entities.weight[None]
@@ -132,12 +132,29 @@ def pykeen_scores(name, model, heads, relations):
     if name == "ComplEx":
         relation = torch.complex(*model.relations.weight[relations][:, None].chunk(2, dim=-1))
         return interactions.ComplExInteraction()(complex_h, relation, complex_t)
-    angle = model.angles.weight[relations][:, None]
-    rotation = torch.polar(torch.ones_like(angle), angle)
-    return (complex_h * rotation - complex_t).abs().sum(-1).neg() + model.margin
+    if name == "RotatE":
+        # PyKEEN's distance is the root of the squared moduli's sum, the paper's the sum of moduli: in one complex
+        # coordinate, where there is one modulus, they are the same.
+        angle = model.angles.weight[relations][:, None]
+        parts = (x.split(1, dim=-1) for x in (complex_h, torch.polar(torch.ones_like(angle), angle), complex_t))
+        return sum(interactions.RotatEInteraction()(*each) for each in zip(*parts, strict=True)) + model.margin
+    relation = model.relations.weight[relations][:, None]
+    if name == "TuckER":
+        tucker = interactions.TuckERInteraction(DIM).to(h.dtype).eval()
+        with torch.no_grad():
+            tucker.core_tensor.copy_(model.core.transpose(0, 1))  # PyKEEN's first axis is the head's
+        return tucker(h, relation, t)
+    convolution = interactions.ConvEInteraction(
+        embedding_dim=DIM, embedding_width=model.width, embedding_height=DIM // model.width
+    ).to(h.dtype)
+    ours = [layer for layer in model.layers if list(layer.parameters())]
+    theirs = [layer for layer in (*convolution.hr2d, *convolution.hr1d) if list(layer.parameters())]
+    for mine, other in zip(ours, theirs, strict=True):
+        other.load_state_dict(mine.state_dict())
+    return convolution.eval()(h, relation, (t, model.tail_bias[None]))
 
 
-@pytest.mark.parametrize("name", ["TransE", "DistMult", "ComplEx", "MuRE"])
+@pytest.mark.parametrize("name", ["TransE", "DistMult", "ComplEx", "ConvE", "RotatE", "TuckER", "MuRE"])
 def test_scores_are_pykeens(name):
     model, (heads, relations) = model_of(name), questions()
     torch.testing.assert_close(model(heads, relations), pykeen_scores(name, model, heads, relations))

@@ -114,6 +114,27 @@ def test_samples_come_as_often_as_they_are_likely(model, translations):
         assert abs(counts[tokens] - draws * p) < 5 * math.sqrt(draws * p * (1 - p)) + 1
 
 
+@pytest.mark.parametrize("options", [{"top_k": 2}, {"top_p": 0.6}, {"temperature": 0.5}], ids=str)
+def test_narrowed_samples_come_as_often_as_they_then_are_likely(model, options):
+    draws = 3000
+    drawn = sample(
+        model, SOURCES[:1].expand(draws, -1), max_length=LIMIT, generator=torch.Generator().manual_seed(0), **options
+    )
+    likely = sorted(enumerate(log_probabilities(model, SOURCES[0], [])), key=lambda each: -each[1])
+    weights = [math.exp(score / options.get("temperature", 1.0)) for _, score in likely]
+    total = sum(weights)
+    if "top_p" in options:  # as few as reach it
+        enough = next(n for n in range(1, len(weights) + 1) if sum(weights[:n]) >= options["top_p"] * total)
+        weights = weights[:enough]
+    weights = weights[: options.get("top_k")]
+    expected = {token: weight / sum(weights) for (token, _), weight in zip(likely, weights, strict=False)}
+    counts = dict.fromkeys(expected, 0)
+    for hypothesis in drawn:
+        counts[hypothesis.tokens[0] if hypothesis.tokens else END] += 1
+    for token, p in expected.items():
+        assert abs(counts[token] - draws * p) < 5 * math.sqrt(draws * p * (1 - p)) + 1
+
+
 def test_narrowed_samples(model):
     likeliest = [h.tokens for h in greedy(model, SOURCES, max_length=LIMIT)]
     for options in ({"top_k": 1}, {"top_p": 1e-9}, {"temperature": 1e-4}):

@@ -59,6 +59,23 @@ def test_self_adversarial_loss_is_its_formula(scores):
     torch.testing.assert_close(self_adversarial_loss(truth, others, temperature=0.5), expected)
 
 
+def test_self_adversarial_weights_are_no_way_for_the_gradient(scores):
+    truth, others = scores
+    others.requires_grad_()
+    self_adversarial_loss(truth, others).sum().backward()
+    torch.testing.assert_close(others.grad, (torch.softmax(others, 1) * torch.sigmoid(others)).detach() / 2)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.5])
+def test_self_adversarial_candidates_may_be_masked(temperature):
+    others = torch.tensor([[1.0, -torch.inf, 2.0], [-torch.inf] * 3], requires_grad=True)
+    loss = self_adversarial_loss(torch.zeros(2), others, temperature=temperature)
+    without = self_adversarial_loss(torch.zeros(1), torch.tensor([[1.0, 2.0]]), temperature=temperature)
+    torch.testing.assert_close(loss, torch.cat((without, torch.tensor([math.log(2) / 2]))))
+    loss.sum().backward()
+    assert others.grad.isfinite().all()
+
+
 @pytest.mark.parametrize("kind", ["bce", "softmax", "self_adversarial"])
 def test_candidates_at_minus_infinity_do_not_count(scores, kind):
     truth, others = scores

@@ -1,5 +1,6 @@
 """Every option of knowledge-graph training changes a result, and does what its name says."""
 
+import math
 from typing import get_args
 
 import pytest
@@ -23,7 +24,8 @@ def first_loss(**changes):
     task = KnowledgeGraphTask(KnowledgeGraphSettings(**{**BASE, **changes}), data)
     torch.manual_seed(0)
     model = task.build_model()
-    loss = task.loss(model, next(iter(task.batches(0, 0))))
+    with torch.autocast("cpu", torch.bfloat16, enabled=task.settings.precision == "bfloat16"):
+        loss = task.loss(model, next(iter(task.batches(0, 0))))
     loss.backward()
     return loss.item()
 
@@ -60,8 +62,58 @@ def first_loss(**changes):
     ids=str,
 )
 def test_every_option_changes_the_loss(base, change):
-    assert first_loss(**base) == first_loss(**base)
-    assert first_loss(**{**base, **change}) != first_loss(**base)
+    before, after = first_loss(**base), first_loss(**{**base, **change})
+    assert before == first_loss(**base)
+    assert math.isfinite(after)
+    assert after != before
+
+
+@pytest.mark.parametrize("model", ["hybonet", "hybonet-tangent", "TuckER", "RotH"])
+@pytest.mark.parametrize("loss", ["bce", "softmax", "self_adversarial"])
+@pytest.mark.parametrize("candidates", ["own", "pool", "all"])
+def test_half_precision_gives_nearly_the_same_loss(model, loss, candidates):
+    changes = {"model": model, "loss": loss, "candidates": candidates, "dropout": 0.0}
+    half = first_loss(**changes, precision="bfloat16")
+    assert half == pytest.approx(first_loss(**changes), rel=0.03)
+
+
+@pytest.mark.parametrize("candidates", ["own", "pool", "all"])
+def test_processes_together_have_the_gradient_of_one(candidates):
+    """Shares of a batch may be unequal, or empty."""
+    changes = {"candidates": candidates, "negatives": 9, "batch_size": 3, "regularizer": "n3", "regularization": 0.1}
+    task = KnowledgeGraphTask(KnowledgeGraphSettings(**{**BASE, **changes}), toy_graph())
+    torch.manual_seed(0)
+    model = task.build_model().double()
+    gradients = []
+    for world in (1, 2, 4):
+        model.zero_grad()
+        for rank in range(world):
+            (task.loss(model, next(iter(task.batches(0, 0, rank, world)))) / world).backward()
+        gradients.append([p.grad.clone() for p in model.parameters() if p.grad is not None])
+    for alone, *together in zip(*gradients, strict=True):
+        for other in together:
+            torch.testing.assert_close(alone, other, rtol=1e-6, atol=1e-9)
+
+
+def test_sparse_updates_are_for_one_process():
+    settings = KnowledgeGraphSettings(**{**BASE, "candidates": "pool", "sparse_updates": True})
+    task = KnowledgeGraphTask(settings, toy_graph())
+    with pytest.raises(ValueError, match="expected sparse_updates=false with several processes"):
+        next(iter(task.batches(0, 0, 1, 2)))
+
+
+@pytest.mark.parametrize(("loss", "trained"), [("softmax", False), ("bce", True)])
+def test_what_a_loss_does_not_see_is_not_trained(loss, trained):
+    """Softmax is blind to what all answers of a question have in common: its bias would follow rounding alone."""
+    for model in ("hybonet", "MuRE", "RotH"):
+        settings = KnowledgeGraphSettings(**{**BASE, "loss": loss, "model": model})
+        assert KnowledgeGraphTask(settings, toy_graph()).build_model().head_bias.requires_grad == trained
+
+
+def test_curvature_is_trained_if_asked(tmp_path):
+    settings = KnowledgeGraphSettings(**{**BASE, "learn_curvature": True, "epochs": 2, "lr": 0.05})
+    result = Trainer(KnowledgeGraphTask(settings, toy_graph()), tmp_path).fit()
+    assert result.model.manifold.curvature != pytest.approx(-1.0, abs=1e-3)
 
 
 @pytest.mark.parametrize("model", [*get_args(Baseline), "hybonet-tangent"])
@@ -92,7 +144,7 @@ def test_filtered_candidates_are_left_out_and_no_others(candidates, loss):
     a, b, c, d = (data.entities.find(name) for name in "abcd")
     everyone = torch.arange(data.num_entities)
     shown = {"own": everyone[None], "pool": everyone, "all": None}[candidates]
-    batch = Batch(torch.tensor([a]), torch.tensor([0]), torch.tensor([b]), shown)
+    batch = Batch(torch.tensor([a]), torch.tensor([0]), torch.tensor([b]), shown, weight=1.0)
     torch.manual_seed(0)
     model = task.build_model()
 
@@ -182,7 +234,7 @@ def test_what_is_known_one_way_of_a_symmetric_relation_is_known_the_other_way(tm
 def test_sparse_updates_move_the_entities_of_a_batch_and_no_others(model, candidates):
     """Points or vectors, and the biases as well; the loss and its gradients are those of a dense training."""
     data = toy_graph()
-    settings = {"model": model, "dim": 32, "batch_size": 4, "candidates": candidates, "negatives": 3, "dropout": 0.0}
+    settings = {"model": model, "dim": 32, "batch_size": 4, "candidates": candidates, "negatives": 3, "loss": "bce"}
     gradients, losses = [], []
     for sparse in (False, True):
         task = KnowledgeGraphTask(KnowledgeGraphSettings(**settings, sparse_updates=sparse), data)

@@ -67,7 +67,8 @@ def test_training_learns_and_the_record_says_how_it_was_measured(run):
     assert record["test"]["signatures"]["bleu"].startswith("nrefs:1|case:mixed")
     assert record["test"]["sentences"] == 8
     assert record["data"]["direction"] == "en-toy"
-    assert record["target_tokens_per_second"] > 0
+    tokens = read_data(run).tokens["train"].target_tokens * record["epochs"]
+    assert record["target_tokens_per_second"] == pytest.approx(tokens / record["seconds"], rel=0.05)
     best = min(row["perplexity"] for row in history)
     assert record["valid"]["perplexity"] == best
 

@@ -196,6 +196,33 @@ def test_bfloat16_trains(tmp_path):
     assert all(parameter.dtype == torch.float32 for parameter in result.model.parameters())
 
 
+def test_accumulated_batches_weigh_the_same_to_the_end_of_an_epoch(tmp_path):
+    """Five batches by fours: the second update of an epoch is the mean of what is left, one batch."""
+
+    def gradients(accumulate):
+        seen = []
+
+        class Still(ToyTask):
+            def build_model(self):
+                model = super().build_model()
+                model.linear.dropout = 0.0
+                return model
+
+            def build_optimizer(self, model):
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+                optimizer.register_step_pre_hook(lambda *_: seen.append(model.linear.weight.grad.clone()))
+                return optimizer
+
+        Trainer(Still(LoopSettings(epochs=1, accumulate=accumulate)), tmp_path / str(accumulate)).fit()
+        return seen
+
+    for accumulate in (1, 4, 8):
+        (tmp_path / str(accumulate)).mkdir()
+    single = gradients(1)
+    torch.testing.assert_close(gradients(4), [torch.stack(single[:4]).mean(0), single[4]])
+    torch.testing.assert_close(gradients(8), [torch.stack(single).mean(0)])
+
+
 def test_gradient_clipping_bounds_what_the_optimiser_sees(tmp_path):
     seen = []
 
@@ -212,7 +239,10 @@ def test_gradient_clipping_bounds_what_the_optimiser_sees(tmp_path):
 
 
 def test_two_processes_train_as_one(tmp_path):
-    """Under torchrun each process takes its share of every batch; the weights are those of one process."""
+    """Under torchrun each process takes its share of every batch; the weights are those of one process.
+
+    With dropout each draws its own random numbers, the same after a stop as without one.
+    """
     script = tmp_path / "train.py"
     script.write_text(
         textwrap.dedent(
@@ -220,8 +250,10 @@ def test_two_processes_train_as_one(tmp_path):
             import sys
             import time
             from pathlib import Path
-            from hybonet.training import LoopSettings, Trainer
-            from tests.training.toy import ToyTask
+            import torch
+            from hybonet.training import Interrupted, LoopSettings, Trainer
+            from hybonet.training.processes import process_count
+            from tests.training.toy import StopAt, ToyTask
 
             class Plain(ToyTask):
                 def build_model(self):
@@ -234,8 +266,19 @@ def test_two_processes_train_as_one(tmp_path):
                     time.sleep(0.2)
                     super()._save()
 
-            result = MainWritesLate(Plain(LoopSettings(epochs=3, validate_every=1)), Path(sys.argv[1])).fit()
+            if process_count() > 1:
+                torch.distributed.init_process_group("gloo")
+            out = Path(sys.argv[1])
+            result = MainWritesLate(Plain(LoopSettings(epochs=3, validate_every=1)), out).fit()
             assert "accuracy" in result.best, result.best
+            settings = LoopSettings(epochs=2, validate_every=1)
+            Trainer(ToyTask(settings), out / "straight").fit()
+            try:
+                Trainer(ToyTask(settings), out / "stopped", reporter=StopAt(7)).fit()
+            except Interrupted:
+                if process_count() > 1:
+                    torch.distributed.barrier()  # the main process is still saving
+                Trainer(ToyTask(settings), out / "stopped").fit(resume=True)
             """
         )
     )
@@ -244,7 +287,8 @@ def test_two_processes_train_as_one(tmp_path):
         ("one", [sys.executable]),
         ("two", [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]),
     ):
-        (tmp_path / name).mkdir()
+        for folder in ("straight", "stopped"):
+            (tmp_path / name / folder).mkdir(parents=True)
         command = [*launcher, str(script), str(tmp_path / name)]
         for _ in range(3):
             done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
@@ -254,6 +298,8 @@ def test_two_processes_train_as_one(tmp_path):
     one, two = load_file(tmp_path / "one/model.safetensors"), load_file(tmp_path / "two/model.safetensors")
     for name, value in one.items():
         torch.testing.assert_close(value, two[name], rtol=1e-4, atol=1e-5)
+    for name in ("one", "two"):
+        assert_same(weights(tmp_path / name / "straight"), weights(tmp_path / name / "stopped"))
     lines = (tmp_path / "two/history.jsonl").read_text().splitlines()
     assert [json.loads(line)["epoch"] for line in lines] == [1, 2, 3]
 

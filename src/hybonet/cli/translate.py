@@ -76,9 +76,10 @@ def translate(
         penalty = model.settings.length_penalty if length_penalty is None else length_penalty
         how = Decoding(wide, penalty, n_best, temperature, top_k, top_p, seed)
         lines = _read_lines(sentences)
-        with progress_bar(sum(bool(line) for line in lines)) as progress:
+        empty = sum(not model.source_tokenizer.encode(line) for line in lines)
+        with progress_bar(len(lines) - empty) as progress:
             found = model.translations(lines, how, progress)
-        _note_odd(lines, found, model.settings.max_length)
+        _note_odd(empty, found, model.settings.max_length)
         text = "".join(
             _written(number, line, each, form) for number, (line, each) in enumerate(zip(lines, found, strict=True), 1)
         )
@@ -99,15 +100,14 @@ def _read_lines(path: Path | None) -> list[str]:
     return [line.strip() for line in text.removesuffix("\n").split("\n")]
 
 
-def _note_odd(lines: list[str], found: list[list[Translation]], limit: int) -> None:
-    empty = sum(not line for line in lines)
+def _note_odd(empty: int, found: list[list[Translation]], limit: int) -> None:
     if empty:
         typer.echo(f"note: {empty:,} empty line{'s stay' if empty > 1 else ' stays'} empty", err=True)
     cut = [str(number) for number, each in enumerate(found, 1) if each[0].cut]
     if cut:
         shown = ", ".join(cut[:5]) + (", …" if len(cut) > 5 else "")
         typer.echo(
-            f"note: {len(cut):,} of {len(lines):,} sentences (line {shown}) have more than the model's {limit} tokens; "
+            f"note: {len(cut):,} of {len(found):,} sentences (line {shown}) have more than the model's {limit} tokens; "
             "only their beginning was translated",
             err=True,
         )

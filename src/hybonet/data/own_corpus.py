@@ -9,6 +9,7 @@ from hybonet.data.byte_pairs import read_codes
 from hybonet.data.corpora import corpus_names, load_named_corpus, near_corpus
 from hybonet.data.parallel_text import Pairs, ParallelText, check_direction, note_shared, read_aligned, read_table
 from hybonet.data.source_file import PACKED, SourceFile, read_source
+from hybonet.metrics.bleu import without_rules
 
 #: Names that the files of a split may have.
 _STEMS = {"train": ("train", "training"), "valid": ("valid", "val", "dev", "validation"), "test": ("test",)}
@@ -77,6 +78,8 @@ def load_corpus(
     if "valid" not in splits:
         splits = _hold_out(splits, seed, notes)
     notes += note_shared(splits)
+    if direction and not tokenized:
+        notes += without_rules(languages[1])
     return ParallelText(
         str(source if source is not None else source_file),
         languages,

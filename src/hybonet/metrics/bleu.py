@@ -61,6 +61,18 @@ def _detokenised(sentences: Sequence[str], language: str) -> list[str]:
     return [detokenizer.detokenize(sentence.split()) for sentence in sentences]
 
 
+def without_rules(language: str) -> list[str]:
+    """A note if tokenised BLEU of a language rests on the rules of another.
+
+    Example:
+        >>> without_rules("de"), without_rules("qq")  # doctest: +ELLIPSIS
+        ([], ["Moses has no rules for 'qq': tokenised BLEU uses those for English"])
+    """
+    if _moses_language(language) == language:
+        return []
+    return [f"Moses has no rules for {language!r}: tokenised BLEU uses those for English"]
+
+
 def _moses_language(language: str) -> str:
     """The language if Moses has rules for it, else English."""
     known = _required("sacremoses").corpus.NonbreakingPrefixes().available_langs.values()

@@ -39,8 +39,11 @@ class KnownAnswers:
         self._starts = torch.cat((counts.new_zeros(1), counts.cumsum(0)))
 
     def of(self, heads: Tensor, relations: Tensor) -> tuple[Tensor, Tensor]:
-        """Row numbers of the questions, and the known answers that belong to them, as two aligned lists."""
-        question = heads * self.num_relations + relations
+        """Row numbers of the questions, and the known answers that belong to them, as two aligned lists.
+
+        They are looked up on the processor, and go to where the questions are.
+        """
+        question = (heads * self.num_relations + relations).cpu()
         place = torch.searchsorted(self._questions, question).clamp_max(max(0, len(self._questions) - 1))
         found = (
             self._questions[place] == question if len(self._questions) else torch.zeros_like(question, dtype=torch.bool)
@@ -54,7 +57,7 @@ class KnownAnswers:
         rows = torch.repeat_interleave(torch.arange(len(question)), count)
         first = torch.cat((count.new_zeros(1), count.cumsum(0)))[:-1]
         within = torch.arange(len(rows)) - first[rows]
-        return rows, self._answers[begin[rows] + within]
+        return rows.to(heads.device), self._answers[begin[rows] + within].to(heads.device)
 
 
 class KnownTriples:
@@ -80,6 +83,7 @@ class KnownTriples:
         key = self._key(heads, relations, tails)
         if not len(self._keys):
             return torch.zeros_like(key, dtype=torch.bool)
+        self._keys = self._keys.to(key.device)
         place = torch.searchsorted(self._keys, key).clamp_max(len(self._keys) - 1)
         return self._keys[place] == key
 

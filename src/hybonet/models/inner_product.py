@@ -92,7 +92,7 @@ class InnerProductModel(TripleModel):
         if extra is None:
             return scores
         if entities is None:
-            return scores.scatter_add_(1, heads[:, None], extra[:, None])  # they are nobody else's
+            return scores.scatter_add_(1, heads[:, None], extra[:, None].to(scores.dtype))  # they are nobody else's
         return scores + torch.where(entities == heads[:, None], extra[:, None], 0.0)
 
     def forward(

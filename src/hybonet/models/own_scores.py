@@ -49,7 +49,8 @@ def own_scores(
     low, high = (int(bound) for bound in index.aminmax()) if index.numel() else (0, 0)
     if low < 0 or high >= len(table):  # the kernels do not look
         raise IndexError(f"expected rows 0 to {len(table) - 1} of the table, got {low} to {high}")
-    return _OwnScores.apply(question.to(table.dtype), table, bias, index, max_norm, manifold)
+    with torch.autocast("cpu", enabled=False):  # the kernels take one dtype, forwards and backwards
+        return _OwnScores.apply(question.to(table.dtype), table, bias, index, max_norm, manifold)
 
 
 class _OwnScores(torch.autograd.Function):

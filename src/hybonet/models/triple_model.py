@@ -131,15 +131,3 @@ def inner(question: Tensor, candidates: Tensor) -> Tensor:
 def squared_norms(candidates: Tensor) -> Tensor:
     """Squared lengths, ``(C, k) -> (C,)`` or ``(B, C, k) -> (B, C)``: ready to be added to inner products."""
     return candidates.square().sum(-1)
-
-
-def squared_distance(question: Tensor, candidates: Tensor) -> Tensor:
-    """Squared Euclidean distances through inner products, never below zero.
-
-    Example:
-        >>> import torch
-        >>> squared_distance(torch.tensor([[3.0, 0.0]]), torch.tensor([[0.0, 4.0], [3.0, 0.0]]))
-        tensor([[25.,  0.]])
-    """
-    of_question = question.square().sum(-1, keepdim=True)
-    return (of_question + squared_norms(candidates) - 2 * inner(question, candidates)).clamp_min(0)

@@ -54,7 +54,7 @@ def quick(**changes: Any) -> TranslationSettings:
 def paper(warmup: int, dim: int, **changes: Any) -> TranslationSettings:
     """The paper's training; its learning rate of 5 is a factor, and what it gives at the end of the warm-up is ours."""
     settings: dict[str, Any] = {
-        "epochs": 1000,  # the steps decide
+        "epochs": 1_000_000,  # the steps decide
         "dim": dim,
         "feedforward": 4 * dim,
         "layers": 6,

@@ -53,17 +53,20 @@ def rank_split(
     ``protocol="released"`` leaves out the question's own entity too, as the paper's released code does; it is easier.
     """
     triples = data.triples(split)
+    device = next((parameter.device for parameter in model.parameters()), triples.device)
     known = KnownAnswers(data.with_reciprocals("all"), 2 * data.num_relations)
     sides = []
     for question, relation, truth in (
         (triples[:, 0], triples[:, 1], triples[:, 2]),
         (triples[:, 2], triples[:, 1] + data.num_relations, triples[:, 0]),
     ):
+        question, relation = question.to(device), relation.to(device)
         exclude = question if protocol == "released" else None
-        ranking = Ranking(truth, data.num_entities, known.of(question, relation), exclude=exclude)
+        ranking = Ranking(truth.to(device), data.num_entities, known.of(question, relation), exclude=exclude)
         for scores in _all_scores(model, question, relation):
             ranking.add(scores)
-        sides.append(ranking.ranks(ties))
+        ranks = ranking.ranks(ties)
+        sides.append(Ranks(ranks.rank.cpu(), ranks.candidates.cpu()))
     return SplitRanks(triples[:, 1], *sides)
 
 

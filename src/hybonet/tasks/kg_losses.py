@@ -55,13 +55,18 @@ def softmax_loss(truth: Tensor, others: Tensor, *, smoothing: float = 0.0, total
 def self_adversarial_loss(truth: Tensor, others: Tensor, *, temperature: float = 1.0) -> Tensor:
     r"""Sun et al. (2019): :math:`-\log σ(s) - \sum_i p_i \log σ(-s_i)`, harder candidates weighing more.
 
+    Candidates at minus infinity are left out; without any other, only the truth counts.
+
     Example:
         >>> import torch
-        >>> self_adversarial_loss(torch.tensor([0.0]), torch.zeros(1, 4))
+        >>> self_adversarial_loss(torch.tensor([0.0]), torch.tensor([[0.0, 0.0, -torch.inf]]))
         tensor([0.6931])
     """
-    weight = torch.softmax(temperature * others.detach(), dim=1)
-    negative = torch.where(others > -torch.inf, F.softplus(others), 0.0)
+    counted = others > -torch.inf
+    # The least number in place of infinity: 0 times it is 0, and a row of nothing else has a softmax.
+    logits = torch.where(counted, temperature * others.detach(), torch.finfo(others.dtype).min)
+    weight = torch.softmax(logits, dim=1)
+    negative = torch.where(counted, F.softplus(others), 0.0)
     return (F.softplus(-truth) + (weight * negative).sum(1)) / 2
 
 
@@ -102,7 +107,7 @@ def all_entities_loss(
 
 
 def regularisation(points: list[Tensor], power: int) -> Tensor:
-    """Mean over rows of the sum of ``|x|^power``: 2 pulls all coordinates inwards, 3 the large ones most (N3).
+    """Mean over rows of the sum of ``|x|^power``: 2 pulls all coordinates inwards, 3 the large ones most.
 
     Example:
         >>> import torch

@@ -70,13 +70,15 @@ class KnowledgeGraphSettings(LoopSettings):
         1.0, ge=0, description="self_adversarial: how much more hard candidates weigh; 0: all the same"
     )
     regularizer: Literal["none", "l2", "n3"] = Field(
-        "none", description="penalty on the entities' coordinates in a batch: their squares, or cubes (N3)"
+        "none",
+        description="penalty on the coordinates of a batch's entities: their squares, or their cubes (n3; that of "
+        "Lacroix et al. 2018 has relations in it, too, and complex moduli)",
     )
     regularization: float = Field(0.0, ge=0, description="l2, n3: weight of the penalty")
     optimizer: Literal["riemannian", "chart"] = Field(
         "chart",
-        description="how entities are moved. chart: Adam on the space coordinates (the chart), from which time "
-        "follows; riemannian (the paper): along geodesics",
+        description="hybonet: how entities are moved. chart: Adam on the space coordinates (the chart), from which "
+        "time follows; riemannian (the paper): along geodesics",
     )
     sparse_updates: bool = Field(
         False,
@@ -85,13 +87,19 @@ class KnowledgeGraphSettings(LoopSettings):
     )
     lr: float = Field(0.005, gt=0, description="learning rate: the size of a step")
     margin: float = Field(
-        8.0, description="added to every score; bce: the squared distance below which a triple counts as right"
+        8.0,
+        description="hybonet, TransE, RotatE: added to every score; bce: the squared distance below which a triple "
+        "counts as right",
     )
     max_norm: float | None = Field(
-        1.5, gt=0, description="longest space part an entity may have, so that none runs far out; none: no bound"
+        1.5,
+        gt=0,
+        description="hybonet: longest space part an entity may have, so that none runs far out; none: no bound",
     )
     scale: float = Field(
-        2.5, gt=0, description="lambda of the relations' maps: how far out (in time) a relation can take an entity"
+        2.5,
+        gt=0,
+        description="hybonet: lambda of the relations' maps: how far out (in time) a relation can take an entity",
     )
     dropout: float = Field(0.0, ge=0, lt=1, description="share of a head's coordinates set to 0 at random in training")
     init_std: float | None = Field(
@@ -100,7 +108,7 @@ class KnowledgeGraphSettings(LoopSettings):
         description="hybonet: spread of an entity's coordinates at the start; small, rare entities lie where their few "
         "triples put them and not where chance did; none: radius 1, as the paper",
     )
-    K: float = Field(-1.0, lt=0, description="curvature of the space, below 0")
+    K: float = Field(-1.0, lt=0, description="hybonet: curvature of the space, below 0")
     loop_bias: bool = Field(
         True, description="hybonet: let each relation learn whether an entity may stand in it to itself"
     )
@@ -109,7 +117,7 @@ class KnowledgeGraphSettings(LoopSettings):
         description="hybonet: relations that hold both ways in most of the training triples have one map for both "
         "readings, so that what is learnt of one is known of the other",
     )
-    learn_curvature: bool = Field(False, description="train the curvature too, from K on")
+    learn_curvature: bool = Field(False, description="hybonet: train the curvature too, from K on")
     teacher_share: float = Field(
         0.5, ge=0, le=1, description="with --teacher: share of a question's target that follows the teachers' answers"
     )

@@ -29,20 +29,23 @@ __all__ = ["Batch", "KnowledgeGraphSettings", "KnowledgeGraphTask", "evaluate", 
 class Batch:
     """Triples with the candidates that their tails are compared with: own ones ``(B, n)``, a pool ``(P,)``, or all.
 
-    ``soft`` are answers that teachers give besides.
+    ``weight`` is that of a triple in the mean over the batch; where several processes share one, so that the mean of
+    their losses is the mean over all its triples. ``soft`` are answers that teachers give besides.
     """
 
     heads: Tensor
     relations: Tensor
     tails: Tensor
     candidates: Tensor | None
+    weight: float
     soft: SoftAnswers | None = None
 
     def to(self, device: str) -> Batch:
         """The same on a device."""
         candidates = None if self.candidates is None else self.candidates.to(device)
         soft = None if self.soft is None else SoftAnswers(*(part.to(device) for part in self.soft))
-        return Batch(self.heads.to(device), self.relations.to(device), self.tails.to(device), candidates, soft)
+        heads, relations, tails = (each.to(device) for each in (self.heads, self.relations, self.tails))
+        return Batch(heads, relations, tails, candidates, self.weight, soft)
 
 
 class KnowledgeGraphTask:
@@ -83,6 +86,9 @@ class KnowledgeGraphTask:
     def build_model(self) -> TripleModel:
         model = self._build_model()
         model.entities.sparse = self.settings.sparse_updates
+        if self.settings.loss == "softmax" and hasattr(model, "head_bias"):
+            # It is added to all answers of a question alike, which softmax does not see: it would follow rounding.
+            model.head_bias.requires_grad_(False)
         return model
 
     def _build_model(self) -> TripleModel:
@@ -114,18 +120,24 @@ class KnowledgeGraphTask:
 
     def batches(self, epoch: int, start: int, rank: int = 0, world: int = 1) -> Iterator[Batch]:
         s = self.settings
+        if s.sparse_updates and world > 1:
+            raise ValueError("expected sparse_updates=false with several processes, which exchange whole gradients")
         order = torch.randperm(2 * len(self.data.train), generator=generator_for(s.seed, epoch, 0))
         for number in range(start, self.batches_per_epoch()):
             chosen = order[number * s.batch_size : (number + 1) * s.batch_size]
+            mine = torch.arange(len(chosen))[rank::world]
+            weight = world / len(chosen)
+            if not len(mine):  # a triple for company: every process takes part in every exchange of gradients
+                mine, weight = torch.tensor([0]), 0.0
             candidates = None
             if s.candidates != "all":
                 shape = (len(chosen), s.negatives) if s.candidates == "own" else (s.negatives,)
                 generator = generator_for(s.seed, epoch, number + 1)
                 candidates = torch.randint(self.data.num_entities, shape, generator=generator)
                 # A pool has each entity once, in order: which of them a question knows is then quickly found.
-                candidates = candidates[rank::world] if s.candidates == "own" else candidates.unique()
-            heads, relations, tails = self._triples(chosen[rank::world])
-            yield Batch(heads, relations, tails, candidates, self._soft_answers(heads, relations))
+                candidates = candidates[mine] if s.candidates == "own" else candidates.unique()
+            heads, relations, tails = self._triples(chosen[mine])
+            yield Batch(heads, relations, tails, candidates, weight, self._soft_answers(heads, relations))
 
     def _triples(self, numbers: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Heads, relations and tails of the training triples followed by their reciprocals, by number.
@@ -148,7 +160,7 @@ class KnowledgeGraphTask:
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         s = self.settings
         batch = batch.to(s.device)
-        weight = torch.full((len(batch.heads),), 1 / len(batch.heads), device=s.device)
+        weight = torch.full((len(batch.heads),), batch.weight, device=s.device)
         if self.relation_weights is not None:
             weight = weight * self.relation_weights.to(s.device)[batch.relations]
         if s.loss == "softmax" and s.candidates != "own" and isinstance(unwrapped(model), InnerProductModel):
@@ -160,7 +172,8 @@ class KnowledgeGraphTask:
         if s.regularizer != "none":
             table: Any = unwrapped(model)
             touched = [_space(table.points(batch.heads), s.model), _space(table.points(batch.tails), s.model)]
-            loss = loss + s.regularization * regularisation(touched, 2 if s.regularizer == "l2" else 3)
+            share = s.regularization * batch.weight * len(batch.heads)
+            loss = loss + share * regularisation(touched, 2 if s.regularizer == "l2" else 3)
         return loss
 
     def _softmax_loss(self, model: nn.Module, batch: Batch, weight: Tensor) -> Tensor:

@@ -80,7 +80,8 @@ def _measures(task: TranslationTask, result: FitResult) -> dict[str, Any]:
     for split in data.texts:
         if split != "valid":
             measures[split] = evaluate(result.model, data, split, how, settings=settings)
-    trained = data.tokens["train"].target_tokens * result.epochs
+    epochs = result.updates / -(-task.batches_per_epoch() // settings.accumulate)  # the last may be cut short
+    trained = data.tokens["train"].target_tokens * epochs
     measures["target_tokens_per_second"] = round(trained / max(1e-9, result.seconds), 1)
     return measures
 

@@ -23,6 +23,7 @@ from hybonet.training.history import append_to_history, keep_lines, read_history
 from hybonet.training.interruption import Interrupted, stop_requests
 from hybonet.training.processes import joined_processes
 from hybonet.training.progress import Reporter
+from hybonet.training.random_numbers import seed_for
 from hybonet.training.schedule import learning_rate_factor
 from hybonet.training.settings import CHANGEABLE
 from hybonet.training.task import Task
@@ -60,6 +61,7 @@ class FitResult:
     best: dict[str, float]
     best_epoch: int
     epochs: int
+    updates: int
     seconds: float
     stopped_early: bool = False
     history: list[dict[str, Any]] = field(default_factory=list)
@@ -119,6 +121,8 @@ class Trainer:
         if self._all_steps_done():  # saved after the last step, and killed before the epoch was closed
             return
         for batch in self.task.batches(position.epoch, position.batch, rank, world):
+            if rank:  # the main process's random numbers go on from its checkpoint, the others' from the place
+                torch.manual_seed(seed_for(self.settings.seed, position.epoch, position.batch, rank))
             last_of_update = (position.batch + 1) % self.settings.accumulate == 0 or position.batch + 1 == per_epoch
             loss = self._forward_backward(batch, last_of_update)
             position.batch += 1
@@ -138,11 +142,17 @@ class Trainer:
         with alone:
             with torch.autocast(device, torch.bfloat16, enabled=self.settings.precision == "bfloat16"):
                 loss = self.task.loss(self.wrapped, batch)
-            (loss / self.settings.accumulate).backward()
+            (loss / self._batches_of_update()).backward()
         value = loss.item()
         if not math.isfinite(value):
             raise TrainingDiverged(self._diagnosis(value))
         return value
+
+    def _batches_of_update(self) -> int:
+        """How many batches the coming update is the mean of: at the end of an epoch, what is left of it."""
+        accumulate = self.settings.accumulate
+        first = self.position.batch - self.position.batch % accumulate
+        return min(accumulate, self.task.batches_per_epoch() - first)
 
     def _update(self) -> None:
         position = self.position
@@ -315,9 +325,10 @@ class Trainer:
         best = best or self._validate()  # somebody took the history away
         return FitResult(
             model=self.model,
-            best={k: v for k, v in best.items() if k not in ("epoch", "lr", "seconds")},
+            best={k: v for k, v in best.items() if k not in ("epoch", "updates", "lr", "seconds")},
             best_epoch=self.position.best_epoch,
             epochs=self.position.epoch,
+            updates=self.position.update,
             seconds=self.position.seconds,
             stopped_early=self.position.epoch < self.settings.epochs and not self._all_steps_done(),
             history=history,

@@ -57,6 +57,8 @@ class TransE(VectorModel):
 class RotatE(VectorModel):
     r"""Sun et al. (2019): :math:`s = \gamma - \lVert h \circ e^{i\theta_r} - t \rVert`, the sum of complex moduli.
 
+    As in the authors' code; PyKEEN takes the root of their squares' sum instead.
+
     Args:
         num_entities, num_relations: without reciprocals.
         dim: real numbers an entity, two for each complex one.
