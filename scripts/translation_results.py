@@ -40,14 +40,19 @@ were chosen by the perplexity on validation pairs of Multi30k after one to four 
 weights; [why](../decisions/0011-blocks-that-add.md)) in about twenty-five tries, for the Transformer (learning rate, place of the norms, dropout) in about
 ten; HAtt has the Transformer's, and those of the others are not tuned ([settings](../../scripts/translation_cells.py)). The epoch with the lowest
 perplexity on validation pairs is the one tested, once, with beam 4. BLEU and chrF are sacreBLEU's, of plain text; tokenised BLEU is of lowercased
-Moses tokens, which is the paper's convention. The number of epochs was fixed beforehand, by the speed of a quiet core; minutes are what the run took on a shared one, more
-or less busy. Pairs with a sentence over the limit are left out, which each record counts.
+Moses tokens, which is the paper's convention. The number of epochs was fixed beforehand, by the speed of a quiet core; minutes are the processor's, or, in older records, what
+the run took on a core shared with other work. Pairs with a sentence over the limit are left out, which each record counts.
 """
 
 
 def spread(found: list[dict[str, Any]], part: str, key: str, decimals: int = 1) -> str:
     """Mean and deviation of one figure."""
     return Spread.of([record[part][key] for record in found]).text(decimals)
+
+
+def minutes(validation: dict[str, Any]) -> float:
+    """Of training until then: the processor's, where the record has them."""
+    return validation.get("processor_seconds", validation["seconds"]) / 60
 
 
 def trained(cell: str) -> bool:
@@ -70,7 +75,7 @@ def table(cell: str) -> str:
                 str(len(found)),
                 f"{first['parameters'] / 1e6:.2f}M",
                 str(first["epochs"]),
-                Spread.of([record["seconds"] / 60 for record in found]).text(1).partition(" ")[0],
+                Spread.of([minutes(record["validations"][-1]) for record in found]).text(1).partition(" ")[0],
                 spread(found, "valid", "perplexity", 2),
                 spread(found, "test", "bleu"),
                 spread(found, "test", "tokenized_bleu"),
@@ -117,7 +122,7 @@ def draw_perplexity(cell: str) -> None:
                 marker="o",
                 markersize=3,
             )
-            right.plot([row["seconds"] / 60 for row in rows], values, color=colour, marker="o", markersize=3)
+            right.plot([minutes(row) for row in rows], values, color=colour, marker="o", markersize=3)
     for axes in (left, right):
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter("{x:g}")

@@ -239,6 +239,10 @@ def load_best(folder: Path, model: _Model) -> _Model:
     return model.eval()
 
 
+#: What a record keeps of a validation beside what it measured.
+_OF_A_VALIDATION = ("epoch", "updates", "seconds", "processor_seconds", "loss")
+
+
 def write_record(folder: Path, task: Task, result: FitResult, **measures: Any) -> None:
     """Store the measures of a finished training with everything that they depend on."""
     record = {
@@ -251,7 +255,7 @@ def write_record(folder: Path, task: Task, result: FitResult, **measures: Any) -
         "seconds": round(result.seconds, 2),
         "parameters": sum(parameter.numel() for parameter in result.model.parameters()),
         "validations": [
-            {name: row[name] for name in ("epoch", "updates", "seconds", "loss", task.monitor) if name in row}
+            {name: row[name] for name in (*_OF_A_VALIDATION, task.monitor) if name in row}
             for row in result.history
             if task.monitor in row
         ],

@@ -37,6 +37,10 @@ class TrainingDiverged(ValueError):  # noqa: N818 - what happened, as Interrupte
     """The loss or a parameter is no longer finite."""
 
 
+#: What a line of the history says of the training itself, beside the metrics.
+_OF_THE_LOOP = ("epoch", "updates", "lr", "seconds", "processor_seconds")
+
+
 @dataclass
 class Position:
     """Where a training stands; all of it is in every checkpoint."""
@@ -49,6 +53,7 @@ class Position:
     best_epoch: int = 0
     stale: int = 0  # validations since the best
     seconds: float = 0.0
+    processor_seconds: float = 0.0  # of all threads: what a shared machine's other work does not lengthen
     history_lines: int = 0
     finished: bool = False
 
@@ -115,8 +120,7 @@ class Trainer:
     def _train_epoch(self) -> None:
         self.wrapped.train()
         position, per_epoch = self.position, self.task.batches_per_epoch()
-        started = time.monotonic()
-        before = position.seconds
+        started, worked = time.monotonic() - position.seconds, time.process_time() - position.processor_seconds
         rank, world = self.processes.rank, self.processes.world
         if self._all_steps_done():  # saved after the last step, and killed before the epoch was closed
             return
@@ -129,7 +133,8 @@ class Trainer:
             position.loss_sum += loss
             if last_of_update:
                 self._update()
-                position.seconds = before + time.monotonic() - started
+                position.seconds = time.monotonic() - started
+                position.processor_seconds = time.process_time() - worked
                 self._save_if_due()
             self.reporter.advance(position.epoch, position.loss_sum / position.batch)
             if last_of_update and self._all_steps_done():
@@ -194,6 +199,7 @@ class Trainer:
             "loss": position.loss_sum / max(1, position.batch),
             "lr": self.optimizer.param_groups[0]["lr"],
             "seconds": round(position.seconds, 3),
+            "processor_seconds": round(position.processor_seconds, 3),
         }
         out_of_time = self.processes.agree(self._out_of_time())
         final = position.epoch + 1 == settings.epochs or self._all_steps_done() or out_of_time
@@ -325,7 +331,7 @@ class Trainer:
         best = best or self._validate()  # somebody took the history away
         return FitResult(
             model=self.model,
-            best={k: v for k, v in best.items() if k not in ("epoch", "updates", "lr", "seconds")},
+            best={k: v for k, v in best.items() if k not in _OF_THE_LOOP},
             best_epoch=self.position.best_epoch,
             epochs=self.position.epoch,
             updates=self.position.update,
