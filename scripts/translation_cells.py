@@ -62,7 +62,7 @@ CELLS = {
 }
 #: HyboNet's first steps in both precisions: do the losses agree?
 PRECISIONS = ("float32", "bfloat16")
-PRECISION_STEPS = 200
+PRECISION_STEPS = 100
 #: The Transformer once more, stopped at about the perplexity that HAtt reaches: does an encoder hold less of the syntax
 #: because its translator has learnt less?
 SHORT = ("iwslt14-en-de-64", "euclidean-short", 3)
