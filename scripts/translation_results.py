@@ -199,7 +199,7 @@ def page() -> str:
     """The whole page as Markdown."""
     parts = [INTRODUCTION.strip()]
     for cell, about in translation_cells.CELLS.items():
-        parts += [f"## {about.heading}", table(cell)]
+        parts += [f"## {about.heading}", about.remark, table(cell)]
         if trained(cell):
             parts.append(f"![Perplexity on validation pairs by steps and by minutes](../images/{image(cell).name})")
     parts += [speed(), precision(), kills()]
