@@ -46,8 +46,8 @@ CELLS = {
         "multi30k-128",
         {"hybonet": 11, "euclidean": 14, "hatt": 7, "convolution": 18, "poincare": 4},
         ("hybonet", "euclidean"),
-        "Settings are those found with 64 coordinates. They do not suit the Transformer here: it comes out worse than with 64, "
-        "so this table says nothing yet of which system is the better one with 128.",
+        "Settings are those found with 64 coordinates. They do not suit the Transformer here: it comes out worse than "
+        "with 64, so this table says nothing yet of which system is the better one with 128.",
     ),
     "iwslt14-de-en-64": Cell(
         "IWSLT'14, German to English, 53,524 pairs (a third of the set), 64 coordinates, 3 layers: twenty minutes",
