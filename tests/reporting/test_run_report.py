@@ -68,6 +68,12 @@ def test_a_record_given_twice_counts_once(folder):
     assert len(load_records([folder, folder / "1.json"])) == 4
 
 
+def test_a_copy_of_a_run_is_no_further_seed():
+    (found,) = experiments([record(0, 0.8), {**record(0, 0.8), "seconds": 70.0}, record(1, 0.9)])
+    assert found.seeds == (0, 1)
+    assert mean_and_deviation(found, "test.both.mrr")[0] == pytest.approx(0.85)
+
+
 @pytest.mark.parametrize(
     ("change", "rows"),
     [

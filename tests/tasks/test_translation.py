@@ -121,6 +121,22 @@ def test_a_sentence_over_the_limit_is_cut_and_says_so(model):
     assert cut[0].text == model.translate(" ".join(["the", "dog"] * 6))
 
 
+def test_one_sentence_is_not_several(model):
+    with pytest.raises(ValueError, match="expected several sentences, got one"):
+        model.translations("The dog.")
+    assert len(model.translate(each for each in ("The dog.", "A cat."))) == 2
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"beam": 0}, {"n_best": 0}, {"length_penalty": -1.0}, {"temperature": -1.0}, {"top_p": 2.0}, {"top_k": 0}]
+)
+def test_decoding_that_cannot_be_is_refused_at_once(wrong):
+    ((name, value),) = wrong.items()
+    chance = {"temperature": 1.0} if name.startswith("top") else {}
+    with pytest.raises(ValueError, match=rf"expected {name} .*, got {value}"):
+        Decoding(**{**chance, **wrong})
+
+
 def test_draws_follow_the_seed(model):
     how = Decoding(temperature=1.0, top_p=0.95, n_best=3)
     first, again, other = (model.translations(["The dog."], replace(how, seed=seed))[0] for seed in (1, 1, 2))
@@ -150,7 +166,9 @@ def test_an_exported_model_translates_as_the_run_and_is_no_run(run, model, tmp_p
     }
     sentences = ["The dog saw a cat.", "Many women draw."]
     assert MTModel.from_pretrained(tmp_path / "model").translate(sentences) == model.translate(sentences)
-    assert "nrefs:1" in (tmp_path / "model/README.md").read_text()
+    assert r"nrefs:1\|case" in (tmp_path / "model/README.md").read_text(), "bars would end a cell of the table"
+    assert "examples" in read_record(run)["test"]
+    assert "examples" not in read_record(tmp_path / "model")["test"], "the text stays behind"
     with pytest.raises(ValueError, match="holds a model saved for use, without the state of its training"):
         read_settings_to_resume(tmp_path / "model")
 

@@ -64,9 +64,7 @@ def answer_format(form: str | None, output: Path | None) -> str:
     """
     if output is None:
         return form or "table"
-    if output.is_dir() or not output.parent.is_dir():
-        what = "a folder" if output.is_dir() else "a file in a folder that is not there"
-        raise ValueError(f"expected a file to write to, got {str(output)!r}, which is {what}; choose another --output")
+    check_output(output)
     form = form or FORMATS.get(output.suffix.lower())
     if form is None:
         raise ValueError(
@@ -76,6 +74,19 @@ def answer_format(form: str | None, output: Path | None) -> str:
     if form == "table":
         raise ValueError("expected --format json, csv or tsv for a file, got table; choose one, or leave out --output")
     return form
+
+
+def check_output(output: Path) -> None:
+    """Refuse, before any work, a file that could not be written.
+
+    Example:
+        >>> check_output(Path("/"))
+        Traceback (most recent call last):
+        ValueError: expected a file to write to, got '/', which is a folder; choose another --output
+    """
+    if output.is_dir() or not output.parent.is_dir():
+        what = "a folder" if output.is_dir() else "a file in a folder that is not there"
+        raise ValueError(f"expected a file to write to, got {str(output)!r}, which is {what}; choose another --output")
 
 
 def write_answers(answered: list[tuple[dict[str, str], list[Answer]]], form: str, output: Path | None) -> None:

@@ -151,7 +151,7 @@ def _start(out: Path, settings: KnowledgeGraphSettings, given: dict[str, Any], o
 
     recipe_name, teachers = given.pop("recipe", "default"), given.pop("teacher", ())
     graph = load_data(given)
-    with Progress(transient=True) as bar:
+    with Progress(transient=True, disable=not teachers) as bar:
         asking = bar.add_task("asking the teachers", total=None, visible=bool(teachers))
         start_run(
             out,

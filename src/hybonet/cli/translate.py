@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from hybonet.cli import verbs
+from hybonet.cli.answers import check_output
 from hybonet.cli.app import app, clean_errors
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ def translate(
             )
         if temperature is not None and beam is not None:
             raise ValueError("expected --beam or --temperature, got both: a draw follows no beam; leave one out")
+        if output is not None:
+            check_output(output)
+            if sentences is not None and output.resolve() == sentences.resolve():
+                raise ValueError(f"expected another file than the sentences' own, got {str(output)!r} for both")
         model = MTModel.load(run)
         wide = max(n_best, model.settings.beam) if beam is None else beam
         penalty = model.settings.length_penalty if length_penalty is None else length_penalty

@@ -80,6 +80,8 @@ def load_corpus(
     notes += note_shared(splits)
     if direction and not tokenized:
         notes += without_rules(languages[1])
+    elif not tokenized:
+        notes.append("tokenised BLEU uses Moses's rules for English; name the languages with --direction for others")
     return ParallelText(
         str(source if source is not None else source_file),
         languages,
@@ -104,6 +106,14 @@ def _folder_files(folder: Path, direction: str | None) -> dict[str, tuple[Source
         wanted = [tuple(f"{stem}.{language}" for language in languages) for stem in stems] if languages else []
         wanted += [(f"{stem}{ending}",) for stem in stems for ending in _TABLES]
         matches = [names for names in wanted if all(name in bare for name in names)]
+        for names in wanted:
+            there = [name for name in names if name in bare]
+            if 0 < len(there) < len(names):
+                (missing,) = set(names) - set(there)
+                raise ValueError(
+                    f"{folder}: expected {missing} beside {there[0]}, got only one of them; add it, or move the other "
+                    "elsewhere"
+                )
         if len(matches) > 1:
             raise ValueError(
                 f"{folder}: expected one text for {split}, got {' and '.join(', '.join(m) for m in matches)}; move all "

@@ -121,6 +121,9 @@ def _experiment(records: list[dict[str, Any]]) -> Experiment:
     first = records[0]
     headline = headline_of(first)
     wanted = [*headline.measures, *([headline.validation] if headline.validation else [])]
+    # A copy of a run, or its exported model, is no further seed.
+    alike = {(record["seed"], *(measure.of(record) for measure in wanted)): record for record in reversed(records)}
+    records = list(reversed(alike.values()))
     measures = {}
     for measure in wanted:
         found = [value for record in records if (value := measure.of(record)) is not None]

@@ -65,7 +65,7 @@ def translation_card(
         ("BLEU, tokenised and lowercased", f"{test['tokenized_bleu']:.2f}", test["signatures"]["tokenized_bleu"]),
     ]
     lines = ["\n## Scores on the test sentences\n", "| | | signature |", "|---|---|---|"]
-    lines += [f"| {name} | {value} | {signature} |" for name, value, signature in rows]
+    lines += [f"| {name} | {value} | {signature.replace('|', chr(92) + '|')} |" for name, value, signature in rows]
     lines.append(
         f"\nBeam {test['beam']}, length penalty {test['length_penalty']:g}; `record.json` has everything else."
     )

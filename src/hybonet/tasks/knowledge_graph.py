@@ -69,6 +69,8 @@ class KnowledgeGraphTask:
             )
         if teacher is not None:
             check_teachable(settings)
+        if not settings.model.startswith("hybonet"):
+            getattr(baselines, settings.model)(1, 1, settings.dim)  # a size that it cannot have is refused at once
         self.settings, self.data, self.teacher = settings, data, teacher
         both = 2 * data.num_relations
         if settings.filter_negatives:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -42,6 +43,16 @@ class Decoding:
     max_length: int | None = None
 
     def __post_init__(self) -> None:
+        for name, value, expected, fits in (
+            ("beam", self.beam, "of at least 1", self.beam >= 1),
+            ("n_best", self.n_best, "of at least 1", self.n_best >= 1),
+            ("length_penalty", self.length_penalty, "of at least 0", 0 <= self.length_penalty < math.inf),
+            ("temperature", self.temperature, "above 0", self.temperature is None or 0 < self.temperature < math.inf),
+            ("top_k", self.top_k, "of at least 1", self.top_k is None or self.top_k >= 1),
+            ("top_p", self.top_p, "above 0 and at most 1", self.top_p is None or 0 < self.top_p <= 1),
+        ):
+            if not fits:
+                raise ValueError(f"expected {name} {expected}, got {value}")
         if self.temperature is None and (self.top_k is not None or self.top_p is not None):
             raise ValueError("expected top_k and top_p with a temperature: a search draws nothing at random; give both")
         if self.temperature is None and self.n_best > self.beam:

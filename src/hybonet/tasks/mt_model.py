@@ -108,7 +108,13 @@ class MTModel:
     def translations(
         self, sentences: Sequence[str], how: Decoding | None = None, progress: Callable[[int], None] | None = None
     ) -> list[list[Translation]]:
-        """Translations of each sentence with their scores, best first; an empty sentence has an empty one."""
+        """Translations of each sentence with their scores, best first; an empty sentence has an empty one.
+
+        What a sentence has beyond the model's longest is not translated, which :attr:`Translation.cut` tells.
+        """
+        if isinstance(sentences, str):
+            raise ValueError("expected several sentences, got one; put it into a list, or use translate")
+        sentences = list(sentences)
         how = how or Decoding(beam=self.settings.beam, length_penalty=self.settings.length_penalty)
         numbers = [self.source_tokenizer.encode(sentence) for sentence in sentences]
         limit = self.settings.max_length
@@ -159,4 +165,14 @@ class MTModel:
             return {"task": "translation", "settings": settings, "text": dict(self.about)}
 
         card = translation_card(self.about, settings, self.record, folder=folder.name)
-        write_model_folder(folder, self.model, write_data, self.record, card)
+        write_model_folder(folder, self.model, write_data, _without_text(self.record), card)
+
+
+def _without_text(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """A record without the sentences that it quotes, which may not be ours to pass on."""
+    if record is None:
+        return None
+    return {
+        name: {key: value for key, value in part.items() if key != "examples"} if isinstance(part, Mapping) else part
+        for name, part in record.items()
+    }

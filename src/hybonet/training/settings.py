@@ -76,6 +76,21 @@ class Settings(BaseModel):
         return f"setting {where}: {expected}, got {first['input']!r}{meaning}"
 
 
+#: What other libraries call some settings.
+_ELSEWHERE = {
+    "learning_rate": "lr",
+    "embedding_dim": "dim",
+    "d_model": "dim",
+    "hidden_size": "dim",
+    "num_epochs": "epochs",
+    "num_train_epochs": "epochs",
+    "max_steps": "steps",
+    "gradient_accumulation_steps": "accumulate",
+    "warmup_steps": "schedule.warmup",
+    "num_negs_per_pos": "negatives",
+}
+
+
 def near_match(word: str, known: Iterable[str], aliases: Mapping[str, str] | None = None) -> str:
     """What to say after an unknown word: the nearest known one, or all of them; an alias stands for a known one.
 
@@ -130,8 +145,9 @@ def check_name(settings: Settings, name: str) -> None:
     known = [each for each, _, _ in describe(settings)]
     if name not in known:
         inner = [each for each in known if each.startswith(f"{name}.")]
-        by_last_part = {each.rpartition(".")[2]: each for each in known}
-        hint = f"set one of {', '.join(inner)}" if inner else near_match(name, known, by_last_part)
+        meant = {each.rpartition(".")[2]: each for each in known}
+        meant |= {other: ours for other, ours in _ELSEWHERE.items() if ours in known}
+        hint = f"set one of {', '.join(inner)}" if inner else near_match(name, known, meant)
         raise ValueError(f"unknown setting {name!r}; {hint}")
 
 
