@@ -70,6 +70,7 @@ def test_a_folder_by_language_and_a_folder_of_tables(tmp_path):
     assert corpus.notes == (
         "1 of 1 pairs of valid also occur in train",
         "1 of 1 pairs of test also occur in train",
+        "tokenised BLEU uses Moses's rules for English; name the languages with --direction for others",
     )
 
 
