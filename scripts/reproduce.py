@@ -15,14 +15,13 @@ import fnmatch
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import graph_cells
 import probe_cells
 import searched
 import searches
 import translation_cells
-from hybonet.tasks.run_folder import write_json
+from hybonet.tasks.run_folder import without_examples, write_json
 from in_process import hybonet
 from stored_records import RECORDS
 
@@ -193,12 +192,8 @@ def train(name: str, seed: int, runs: Path, threads: int) -> None:
 
 
 def store(record: Path, target: Path) -> None:
-    """Copy a record, without the sentences of a corpus that it may quote: those are not ours to pass on."""
-    write_json(target, json.loads(record.read_text(encoding="utf-8"), object_hook=_without_examples))
-
-
-def _without_examples(part: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in part.items() if name != "examples"}
+    """Copy a record, without the sentences of a corpus that it may quote."""
+    write_json(target, without_examples(json.loads(record.read_text(encoding="utf-8"))))
 
 
 def main() -> None:

@@ -65,7 +65,9 @@ def translation_card(
         ("BLEU, tokenised and lowercased", f"{test['tokenized_bleu']:.2f}", test["signatures"]["tokenized_bleu"]),
     ]
     lines = ["\n## Scores on the test sentences\n", "| | | signature |", "|---|---|---|"]
-    lines += [f"| {name} | {value} | {signature.replace('|', chr(92) + '|')} |" for name, value, signature in rows]
+    for name, value, signature in rows:
+        within = signature.replace("|", r"\|")  # a bar would end the cell
+        lines.append(f"| {name} | {value} | {within} |")
     lines.append(
         f"\nBeam {test['beam']}, length penalty {test['length_penalty']:g}; `record.json` has everything else."
     )

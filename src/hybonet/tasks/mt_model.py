@@ -18,6 +18,7 @@ from hybonet.tasks.mt_decoding import Decoding, decode_all
 from hybonet.tasks.mt_run import read_about, read_model, read_settings, read_tokenizers, write_tokenizers
 from hybonet.tasks.mt_settings import TranslationSettings
 from hybonet.tasks.pretrained import record_if_known, write_model_folder
+from hybonet.tasks.run_folder import without_examples
 
 
 @dataclass(frozen=True)
@@ -165,14 +166,5 @@ class MTModel:
             return {"task": "translation", "settings": settings, "text": dict(self.about)}
 
         card = translation_card(self.about, settings, self.record, folder=folder.name)
-        write_model_folder(folder, self.model, write_data, _without_text(self.record), card)
-
-
-def _without_text(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """A record without the sentences that it quotes, which may not be ours to pass on."""
-    if record is None:
-        return None
-    return {
-        name: {key: value for key, value in part.items() if key != "examples"} if isinstance(part, Mapping) else part
-        for name, part in record.items()
-    }
+        record = None if self.record is None else without_examples(self.record)
+        write_model_folder(folder, self.model, write_data, record, card)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -264,3 +264,15 @@ def write_record(folder: Path, task: Task, result: FitResult, **measures: Any) -
         "device": task.settings.device,
     }
     write_json(folder / RECORD, record)
+
+
+def without_examples(record: Any) -> Any:
+    """A record without the sentences that it quotes from a corpus: those may not be ours to pass on.
+
+    Example:
+        >>> without_examples({"seed": 0, "test": {"bleu": 30.0, "examples": ["ein Haus"]}})
+        {'seed': 0, 'test': {'bleu': 30.0}}
+    """
+    if not isinstance(record, Mapping):
+        return record
+    return {name: without_examples(part) for name, part in record.items() if name != "examples"}
