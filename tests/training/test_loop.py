@@ -261,6 +261,11 @@ def test_two_processes_train_as_one(tmp_path):
                     model.linear.dropout = 0.0
                     return model
 
+            class Uneven(ToyTask):  # so that the processes do not draw equally many random numbers
+                def batches(self, epoch, start, rank=0, world=1):
+                    for batch in super().batches(epoch, start):
+                        yield batch if world == 1 else batch[:4] if rank == 0 else batch[4:]
+
             class MainWritesLate(Trainer):
                 def _save(self):
                     time.sleep(0.2)
@@ -272,13 +277,13 @@ def test_two_processes_train_as_one(tmp_path):
             result = MainWritesLate(Plain(LoopSettings(epochs=3, validate_every=1)), out).fit()
             assert "accuracy" in result.best, result.best
             settings = LoopSettings(epochs=2, validate_every=1)
-            Trainer(ToyTask(settings), out / "straight").fit()
+            Trainer(Uneven(settings), out / "straight").fit()
             try:
-                Trainer(ToyTask(settings), out / "stopped", reporter=StopAt(7)).fit()
+                Trainer(Uneven(settings), out / "stopped", reporter=StopAt(7)).fit()
             except Interrupted:
                 if process_count() > 1:
                     torch.distributed.barrier()  # the main process is still saving
-                Trainer(ToyTask(settings), out / "stopped").fit(resume=True)
+                Trainer(Uneven(settings), out / "stopped").fit(resume=True)
             """
         )
     )
