@@ -40,6 +40,12 @@ def test_a_pipe_gives_what_a_file_does(folder: Path, monkeypatch: pytest.MonkeyP
     assert piped.stdout == (folder / "out.txt").read_text()
 
 
+def test_blank_lines_alone_stay_blank(folder: Path) -> None:
+    (folder / "blank.txt").write_text("\n\n")
+    assert "note: 2 empty lines stay empty" in did("translate mt blank.txt --output out.txt", folder).message
+    assert (folder / "out.txt").read_text() == "\n\n"
+
+
 def test_several_translations_with_scores(folder: Path) -> None:
     did("translate mt a.txt --n-best 2 --format tsv --output out.tsv", folder)
     rows = [line.split("\t") for line in (folder / "out.tsv").read_text().splitlines()]

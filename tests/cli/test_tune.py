@@ -18,6 +18,7 @@ import pytest
 import hybonet.tasks.knowledge_graph as task_module
 from hybonet.tasks.kg_evaluation import rank_split
 from tests.cli.staging import GOOD, run
+from tests.cli.translation_mistakes import PAIRS
 
 pytest.importorskip("optuna")
 
@@ -282,3 +283,21 @@ def test_the_best_trials_fit_80_columns(started: Path) -> None:
     assert max(map(len, table)) <= 80
     for name in ("schedule.gamma", "label_smoothing", "validation mrr"):
         assert sum(line.startswith(name) for line in table) == 1
+
+
+def test_translation_is_searched_without_its_test_sentences(tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text(PAIRS)
+    quick = "--set dim=4 --set heads=2 --set layers=1 --set epochs=2 --set validate_every=1 --set tokenizer=words"
+    command = f"tune translation --data pairs.tsv --direction en-de --trials 2 --out found {quick} --threads 1"
+    outcome = run(command, tmp_path)
+    assert outcome.code == 0, outcome.output
+    assert {"lr", "dropout", "schedule.warmup"} < rows(tmp_path)[0].keys()
+    best = min(rows(tmp_path), key=lambda row: float(row["perplexity"]))
+    assert json.loads((tmp_path / "found/best.json").read_text())["lr"] == float(best["lr"])
+    described = json.loads((tmp_path / "found/search.json").read_text())
+    assert "test" not in described["data"]
+    shown = outcome.output.split("Train with the best settings:\n")[1].splitlines()[0]
+    wanted = "hybonet train translation --data pairs.tsv --direction en-de --recipe found/best.json --out found/best"
+    assert shown == wanted
+    assert run(f"{command} --resume --trials 3", tmp_path).code == 0
+    assert len(rows(tmp_path)) == 3

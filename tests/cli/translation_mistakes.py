@@ -85,6 +85,18 @@ MISTAKES = [
     _set("heads=5", "heads that do not fit", "dim to be a multiple of heads", "got dim=32 and heads=5"),
     _set("batch_tokens=50", "a batch below the longest sentence", "batch_tokens above max_length, got 50 and 100"),
     _set("max_length=1", "no sentence short enough", "training pairs of at most 1 tokens, but pairs.tsv has none"),
+    _data(
+        "chars.tsv",
+        "".join(f"sentence {i}\t{chr(0x4E00 + 9 * i)}{chr(0x4E01 + 9 * i)}{chr(0x4E02 + 9 * i)}\n" for i in range(150)),
+        "fewer subwords than characters",
+        "since the text has about so many different characters, got 300; set vocabulary to",
+    ),
+    BadInput(
+        "a search for the best subwords",
+        "tune translation --data pairs.tsv --range vocabulary=100,200 --out new",
+        ("range of vocabulary: perplexities of different tokens cannot be compared; fix it with --set vocabulary=",),
+        write("pairs.tsv", PAIRS),
+    ),
     BadInput(
         "curvature for a flat model",
         f"{TRAIN} --set model=euclidean --set K=-2",
@@ -105,7 +117,7 @@ MISTAKES = [
     ),
     BadInput("translating with a graph", "translate run", ("a run of hybonet train translation in 'run'", "train kg")),
     _ask("absent.txt", "no such file of sentences", "'absent.txt', which is not there"),
-    _ask("no.txt", "nothing to translate", "no.txt: expected sentences", prepare=both(trained, write("no.txt", "\n"))),
+    _ask("no.txt", "nothing to translate", "no.txt: expected sentences", prepare=both(trained, write("no.txt", ""))),
     _ask("a.txt --n-best 3", "several translations as text", "expected --format tsv or json with --n-best"),
     _ask("a.txt --beam 2 --n-best 3 --format tsv", "more translations than the beam has", "beam's 2, got 3"),
     _ask("a.txt --temperature inf", "an infinite temperature", "expected temperature above 0, got inf"),

@@ -8,6 +8,7 @@ import torch
 from hybonet.training import Interrupted, LoopSettings, Reporter, ScheduleSettings, Trainer
 from hybonet.training.averaging import Snapshots, averaged_weights
 from hybonet.training.checkpoint import read_tensors
+from hybonet.training.progress import TerminalReporter
 from tests.training.toy import StopAt, ToyTask
 
 BASE = {"epochs": 6, "validate_every": 1, "checkpoint_seconds": 0}
@@ -186,3 +187,22 @@ def test_a_better_average_becomes_the_model(tmp_path):
     mean = torch.stack([read_tensors(tmp_path / f"epoch-{epoch}.safetensors")["head.bias"] for epoch in (1, 2)]).mean(0)
     torch.testing.assert_close(result.model.head.bias, mean)
     torch.testing.assert_close(read_tensors(tmp_path / "model.safetensors")["head.bias"], mean)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"averaged_epochs": [2, 3]}, "kept: the mean of the weights after epochs 2, 3, perplexity 4.0000"),
+        ({"averaged_perplexity": 5.0}, "the mean of the weights is no better than the best epoch: perplexity 5.0000"),
+    ],
+)
+def test_the_end_tells_what_averaging_gave(row, said):
+    lines = []
+    reporter = TerminalReporter(3, echo=lines.append)
+    with reporter.running(total=3, done=0):
+        reporter.epoch({"epoch": 2, "loss": 1.0, "seconds": 2.0, "perplexity": 4.5}, "perplexity", 4.5)
+        reporter.epoch({"epoch": 3, "loss": 1.0, "seconds": 3.0, "perplexity": 4.0, **row}, "perplexity", 4.0)
+    assert lines[2:] == [said]
+    with reporter.measuring("translating test sentences", 1000) as progress:
+        progress(500)
+    assert lines[3:] == ["translating test sentences (1,000)"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,8 @@ class Kind:
     tasks: Callable[[Mapping[str, Any]], Callable[[Any], Task]]
     #: What else to say about the figures.
     note: str = ""
+    #: Settings that cannot be searched, and why.
+    fixed: Mapping[str, str] = field(default_factory=dict)
 
 
 def tune_in(
@@ -55,7 +57,7 @@ def tune_in(
     recipe, seed = options.get("recipe", kind.recipe), options.get("seed", 0)
     total: int = trials or earlier["trials"]
     settings = settings_for(kind.name, recipe, options.get("set", []))
-    ranges = _ranges(settings, kind.name, recipe, options)
+    ranges = _ranges(settings, kind, recipe, options)
     about_data = {key: value for key, value in options.items() if key not in _NOT_ABOUT_DATA}
     make_task = kind.tasks(about_data)
     task = make_task(settings)
@@ -106,13 +108,13 @@ def _merged(earlier: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
     return merged
 
 
-def _ranges(settings: LoopSettings, task: str, recipe_name: str, options: Mapping[str, Any]) -> dict[str, Range]:
+def _ranges(settings: LoopSettings, kind: Kind, recipe_name: str, options: Mapping[str, Any]) -> dict[str, Range]:
     """The recipe's ranges but for what --set fixes, then those of --range."""
     from hybonet.recipes import recipe
     from hybonet.tuning import check_ranges, read_ranges
 
     fixed = {assignment.partition("=")[0].strip() for assignment in options.get("set", [])}
-    declared = {name: each for name, each in recipe(recipe_name, task).ranges.items() if name not in fixed}
+    declared = {name: each for name, each in recipe(recipe_name, kind.name).ranges.items() if name not in fixed}
     ranges = declared | read_ranges(settings, options.get("range", []))
     if not ranges:
         raise ValueError(
@@ -120,6 +122,9 @@ def _ranges(settings: LoopSettings, task: str, recipe_name: str, options: Mappin
             "--range lr=0.001:0.1:log"
         )
     check_ranges(settings, ranges)
+    for name, reason in kind.fixed.items():
+        if name in ranges:
+            raise ValueError(f"range of {name}: {reason}; fix it with --set {name}=…, and search for each by itself")
     return ranges
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -65,6 +63,7 @@ def translate(
         from hybonet.files import write_atomically
         from hybonet.tasks.mt_decoding import Decoding
         from hybonet.tasks.mt_model import MTModel
+        from hybonet.training.progress import counting
 
         if n_best > 1 and form == "text":
             raise ValueError(
@@ -82,7 +81,7 @@ def translate(
         how = Decoding(wide, penalty, n_best, temperature, top_k, top_p, seed)
         lines = _read_lines(sentences)
         empty = sum(not model.source_tokenizer.encode(line) for line in lines)
-        with progress_bar(len(lines) - empty) as progress:
+        with counting("translating", len(lines) - empty) as progress:
             found = model.translations(lines, how, progress)
         _note_odd(empty, found, model.settings.max_length)
         text = "".join(
@@ -100,7 +99,7 @@ def _read_lines(path: Path | None) -> list[str]:
 
     file = SourceFile("standard input", "stdin", sys.stdin.buffer.read()) if path is None else read_source(path)
     text = decode(file.content, file.source)
-    if not text.strip():
+    if not text:
         raise ValueError(f"{file.source}: expected sentences to translate, one a line, got none")
     return [line.strip() for line in text.removesuffix("\n").split("\n")]
 
@@ -128,16 +127,3 @@ def _written(number: int, line: str, translations: list[Translation], form: str)
     if form == "tsv":
         return "".join(f"{number}\t{each.score:.4f}\t{each.text}\n" for each in translations)
     return translations[0].text + "\n"
-
-
-@contextmanager
-def progress_bar(total: int) -> Iterator[Callable[[int], None]]:
-    """A bar of sentences on a terminal's standard error; silent on a pipe."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("translating"), BarColumn(), MofNCompleteColumn(), TextColumn("left"), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        line = bar.add_task("translating", total=total)
-        yield lambda done: bar.advance(line, done)

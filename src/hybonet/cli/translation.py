@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -29,6 +30,19 @@ from hybonet.cli.training import (
 if TYPE_CHECKING:
     from hybonet.data.translation_data import TranslationData
     from hybonet.tasks.mt_settings import TranslationSettings
+
+Data = Annotated[
+    str | None,
+    typer.Option(
+        help="A name (`hybonet data list`), a table of pairs (.tsv), or a folder with train, valid and test.",
+        show_default="toy",
+    ),
+]
+Source = Annotated[Path | None, typer.Option(help="File of sentences, instead of --data.")]
+Target = Annotated[Path | None, typer.Option(help="File of their translations, line by line.")]
+Direction = Annotated[str | None, typer.Option(help="From which language into which, such as en-de.")]
+Tokenized = Annotated[bool, typer.Option("--tokenized", help="Punctuation stands apart already, as Moses does it.")]
+Codes = Annotated[Path | None, typer.Option(help="Merges of subword-nmt, for --set tokenizer=subword-nmt.")]
 
 _TRAIN_EXAMPLES = """
 **Examples**
@@ -71,20 +85,12 @@ _EXPORT_EXAMPLES = """
 @train_app.command("translation", epilog=_TRAIN_EXAMPLES)
 def train_translation(
     out: Out,
-    data: Annotated[
-        str | None,
-        typer.Option(
-            help="A name (`hybonet data list`), a table of pairs (.tsv), or a folder with train, valid and test.",
-            show_default="toy",
-        ),
-    ] = None,
-    source: Annotated[Path | None, typer.Option(help="File of sentences, instead of --data.")] = None,
-    target: Annotated[Path | None, typer.Option(help="File of their translations, line by line.")] = None,
-    direction: Annotated[str | None, typer.Option(help="From which language into which, such as en-de.")] = None,
-    tokenized: Annotated[
-        bool, typer.Option("--tokenized", help="Punctuation stands apart already, as Moses does it.")
-    ] = False,
-    codes: Annotated[Path | None, typer.Option(help="Merges of subword-nmt, for --set tokenizer=subword-nmt.")] = None,
+    data: Data = None,
+    source: Source = None,
+    target: Target = None,
+    direction: Direction = None,
+    tokenized: Tokenized = False,
+    codes: Codes = None,
     recipe: Annotated[str | None, typer.Option(help=RECIPE_HELP, show_default="translation")] = None,
     set_: Changes = None,
     resume: Resume = False,
@@ -99,9 +105,7 @@ def train_translation(
         from hybonet.tasks.mt_run import read_settings_to_resume, start_run, train_run
 
         use_threads(threads)
-        given = only_given(
-            data=data, source=source, target=target, direction=direction, codes=codes, tokenized=tokenized or None
-        )
+        given = about_data(data, source, target, direction, tokenized, codes)
         chosen = recipe or "translation"
         settings = settings_of_run(
             out,
@@ -123,7 +127,20 @@ def train_translation(
         )
 
 
-def load_data(settings: TranslationSettings, given: dict[str, Any]) -> TranslationData:
+def about_data(
+    data: str | None,
+    source: Path | None,
+    target: Path | None,
+    direction: str | None,
+    tokenized: bool,
+    codes: Path | None,
+) -> dict[str, Any]:
+    """The options about text that were given, as :func:`load_data` takes them and as a file of JSON can hold them."""
+    files = {"source": source and str(source), "target": target and str(target), "codes": codes and str(codes)}
+    return only_given(data=data, direction=direction, tokenized=tokenized or None, **files)
+
+
+def load_data(settings: TranslationSettings, given: Mapping[str, Any]) -> TranslationData:
     """The text that options ask for, as numbers; what is odd about it is told."""
     from hybonet.data.own_corpus import load_corpus
     from hybonet.data.translation_data import prepare
@@ -180,12 +197,12 @@ def evaluate_translation(
     with clean_errors():
         from rich.console import Console
 
-        from hybonet.cli.translate import progress_bar
         from hybonet.reporting.mt_tables import LEGEND, scores_table, signature_lines
         from hybonet.tasks.mt_decoding import Decoding
         from hybonet.tasks.mt_evaluation import evaluate
         from hybonet.tasks.mt_run import read_data, read_model, read_settings
         from hybonet.training import near_match
+        from hybonet.training.progress import counting
 
         settings, data = read_settings(run), read_data(run)
         if split not in data.texts:
@@ -194,7 +211,7 @@ def evaluate_translation(
             beam=beam or settings.beam,
             length_penalty=settings.length_penalty if length_penalty is None else length_penalty,
         )
-        with progress_bar(len(data.texts[split])) as progress:
+        with counting("translating", len(data.texts[split])) as progress:
             result = evaluate(read_model(run), data, split, chosen, settings=settings, progress=progress)
         if as_json:
             typer.echo(json.dumps(result, indent=1, ensure_ascii=False))

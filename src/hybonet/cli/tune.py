@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hybonet.cli import entity_typing, graph, hierarchy, knowledge_graph
+from hybonet.cli import entity_typing, graph, hierarchy, knowledge_graph, translation
 from hybonet.cli.app import app, clean_errors
 from hybonet.cli.search import Kind, tune_in
 from hybonet.cli.training import RECIPE_HELP, Changes, Threads, use_threads
 
 if TYPE_CHECKING:
+    from hybonet.data.translation_data import TranslationData
+    from hybonet.tasks.mt_settings import TranslationSettings
     from hybonet.training import Task
 
 tune_app = typer.Typer(
@@ -87,6 +89,16 @@ _TYPING_EXAMPLES = """
 `hybonet tune typing --data mine --words glove.6B.100d.txt --out runs/search` searches what the recipe declares.
 
 `hybonet tune typing --data ufet --set model=HY --trials 10 --out runs/hy` searches for another model.
+"""
+
+_TRANSLATION_EXAMPLES = """
+**Examples**
+
+`hybonet tune translation --data multi30k --recipe multi30k-64 --set epochs=2 --trials 12 --out runs/search` has short
+trials.
+
+`hybonet tune translation --source talks.en --target talks.de --direction en-de --range lr=0.001:0.01:log --out
+runs/search` has a range of its own.
 """
 
 
@@ -203,6 +215,36 @@ def tune_typing(
         tune_in(_TYPING, out, given | others, trials=trials, minutes=minutes, resume=resume)
 
 
+@tune_app.command("translation", epilog=_TRANSLATION_EXAMPLES)
+def tune_translation(
+    out: Out,
+    data: translation.Data = None,
+    source: translation.Source = None,
+    target: translation.Target = None,
+    direction: translation.Direction = None,
+    tokenized: translation.Tokenized = False,
+    codes: translation.Codes = None,
+    recipe: Annotated[str | None, typer.Option(help=RECIPE_HELP, show_default="translation")] = None,
+    trials: Trials = None,
+    minutes: Minutes = None,
+    range_: Ranges = None,
+    set_: Changes = None,
+    seed: Seed = None,
+    resume: Resume = False,
+    threads: Threads = None,
+) -> None:
+    """Search for the settings with the lowest perplexity on the validation pairs; test sentences have no part in it.
+
+    The first trial is the recipe as it is, if the ranges have it. Trials that are worse than most at the same epoch are
+    ended early, those that diverge count as failed. Ctrl-C stops at the next batch, saves, and says how to go on.
+    """
+    with clean_errors():
+        use_threads(threads)
+        given = translation.about_data(data, source, target, direction, tokenized, codes)
+        others = {"recipe": recipe, "set": set_, "range": range_, "seed": seed}
+        tune_in(_TRANSLATION, out, given | others, trials=trials, minutes=minutes, resume=resume)
+
+
 def _kg_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
     """Knowledge-graph tasks that do not know the test triples, not even to leave them out of rankings."""
     from hybonet.tasks.knowledge_graph import KnowledgeGraphTask
@@ -236,6 +278,20 @@ def _typing_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
     return lambda settings: EntityTypingTask(settings, mentions)
 
 
+def _translation_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
+    """Translation tasks of the same subwords, which no trial changes."""
+    from hybonet.tasks.translation import TranslationTask
+
+    prepared: list[TranslationData] = []
+
+    def task(settings: TranslationSettings) -> Task:
+        if not prepared:
+            prepared.append(translation.load_data(settings, options).without_test())
+        return TranslationTask(settings, prepared[0])
+
+    return task
+
+
 _KG = Kind(
     "kg",
     "default",
@@ -246,3 +302,12 @@ _KG = Kind(
 _GRAPH = Kind("graph", "graph-lp", _graph_tasks)
 _HIERARCHY = Kind("hierarchy", "hierarchy", _hierarchy_tasks)
 _TYPING = Kind("typing", "typing", _typing_tasks)
+_TRANSLATION = Kind(
+    "translation",
+    "translation",
+    _translation_tasks,
+    fixed=dict.fromkeys(
+        ("tokenizer", "vocabulary", "share_vocabulary", "max_length"),
+        "perplexities of different tokens cannot be compared",
+    ),
+)

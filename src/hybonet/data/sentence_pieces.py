@@ -14,6 +14,9 @@ from hybonet.data.tokenizer import PIECES
 #: What sentencepiece says if a text has too few different words for so many pieces.
 _TOO_MANY = re.compile(r"Vocabulary size (?:is )?too high \(\d+\).*?<= (\d+)")
 
+#: And if it has more different characters than pieces are allowed.
+_TOO_FEW = re.compile(r"smaller than required_chars\W+(\d+) vs (\d+)")
+
 
 class SentencePieces:
     """A sentencepiece model whose first four pieces are our special tokens.
@@ -49,7 +52,13 @@ class SentencePieces:
         try:
             return cls(_train(lines, size, kind))
         except RuntimeError as error:
-            fewer = _TOO_MANY.search(str(error))
+            fewer, too_few = _TOO_MANY.search(str(error)), _TOO_FEW.search(str(error))
+            if too_few is not None:
+                needed = int(too_few[2])
+                raise ValueError(
+                    f"expected a vocabulary of more than {needed:,}, since the text has about so many different "
+                    f"characters, got {size:,}; set vocabulary to {2 * needed:,} or more"
+                ) from None
             if fewer is None:
                 raise ValueError(
                     f"expected a text to learn pieces of words from, but sentencepiece says: {str(error).strip()}; "

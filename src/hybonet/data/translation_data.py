@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hybonet.data.parallel_text import Pairs, ParallelText
 from hybonet.data.token_pairs import TokenPairs, encode_splits
@@ -31,6 +31,18 @@ class TranslationData:
     def shared(self) -> bool:
         """Whether both languages have one vocabulary."""
         return self.source_tokenizer is self.target_tokenizer
+
+    def without_test(self) -> TranslationData:
+        """The same without any sentences to test on, for whatever must not know them.
+
+        Example:
+            >>> from hybonet.data.corpora import load_named_corpus
+            >>> list(prepare(load_named_corpus("toy"), "words", 500).without_test().tokens)
+            ['train', 'valid']
+        """
+        tokens = {name: self.tokens[name] for name in ("train", "valid") if name in self.tokens}
+        texts = {name: pairs for name, pairs in self.texts.items() if name == "valid"}
+        return replace(self, tokens=tokens, texts=texts)
 
     def statistics(self) -> dict[str, int]:
         """Sizes of splits and vocabularies."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from hybonet.tasks.mt_settings import TranslationSettings
 from hybonet.training import ScheduleSettings
+from hybonet.tuning import Between, Range
 
 
 def small() -> TranslationSettings:
@@ -83,25 +84,36 @@ def noam_peak(factor: float, dim: int, warmup: int) -> float:
 #: The paper trained on four GPUs with 10,240 tokens each.
 _WMT: dict[str, Any] = {"steps": 200_000, "accumulate": 4, "dropout": 0.1, "attention_dropout": 0.0}
 
+_RANGES: dict[str, Range] = {
+    "lr": Between(0.001, 0.03, log=True),
+    "schedule.warmup": Between(20, 400, log=True),
+    "dropout": Between(0.0, 0.3),
+    "attention_dropout": Between(0.0, 0.3),
+}
+
 RECIPES: dict[str, dict[str, Any]] = {
     "translation": {
         "about": "a few hundred to some thousand short pairs; the toy language in about a minute",
         "settings": small(),
+        "ranges": _RANGES,
     },
     "multi30k-64": {
         "about": "64 ambient coordinates, 3 layers, twenty minutes on one core",
         "settings": quick(dim=64, feedforward=256),
         "data": "multi30k",
+        "ranges": _RANGES,
     },
     "multi30k-128": {
         "about": "128 ambient coordinates, 4 layers, forty minutes on one core",
         "settings": quick(dim=128, feedforward=256, layers=4, epochs=11),
         "data": "multi30k",
+        "ranges": _RANGES,
     },
     "iwslt14-64": {
         "about": "64 ambient coordinates, 3 layers, half an hour on one core",
         "settings": quick(dim=64, feedforward=256, vocabulary=6000, epochs=8),
         "data": "iwslt14",
+        "ranges": _RANGES,
     },
     "paper-iwslt14-64": {
         "about": "the paper's settings, 64 ambient coordinates (published on three times the pairs here)",

@@ -10,6 +10,7 @@ from torch import Tensor
 from hybonet.reporting.charts import new_figure
 
 _INCH = 0.28  # of a token
+_WIDEST = 16  # inches, if one map alone is not wider
 
 
 def draw_attention(
@@ -32,9 +33,9 @@ def draw_attention(
     """
     by_layer = weights.detach().float().mean(1).cpu()
     maps = [("all layers", by_layer.mean(0)), *((f"layer {n}", each) for n, each in enumerate(by_layer, 1))]
-    columns = min(len(maps), 4)
-    rows = -(-len(maps) // columns)
     wide, tall = max(2.2, _INCH * len(source) + 1.2), max(2.2, _INCH * len(target) + 1.4)
+    columns = max(1, min(len(maps), 4, int(_WIDEST / wide)))
+    rows = -(-len(maps) // columns)
     figure = new_figure((columns * wide, rows * tall), dpi, title)
     grid = figure.subplots(rows, columns, squeeze=False)
     for number, axes in enumerate(grid.flat):
@@ -46,6 +47,6 @@ def draw_attention(
         axes.set_title(name, fontsize=9)
         axes.set_xticks(range(len(source)), source, rotation=90, fontsize=7)
         axes.set_yticks(range(len(target)), target if number % columns == 0 else [""] * len(target), fontsize=7)
-    figure.tight_layout()
+    figure.set_layout_engine("constrained")
     figure.colorbar(shown, ax=grid.ravel().tolist(), fraction=0.04, pad=0.02, label="attention weight")
     figure.savefig(path)

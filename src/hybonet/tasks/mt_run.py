@@ -64,7 +64,7 @@ def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter:
     return train_task(
         folder,
         task,
-        lambda result: _measures(task, result),
+        lambda result: _measures(task, result, reporter or Reporter()),
         resume=resume,
         resume_command=resume_command,
         reporter=reporter,
@@ -72,14 +72,15 @@ def train_run(folder: Path, *, resume: bool, resume_command: str = "", reporter:
     )
 
 
-def _measures(task: TranslationTask, result: FitResult) -> dict[str, Any]:
+def _measures(task: TranslationTask, result: FitResult, reporter: Reporter) -> dict[str, Any]:
     assert isinstance(result.model, TranslationModel)
     settings, data = task.settings, task.data
     measures: dict[str, Any] = {"valid": result.best}
     how = Decoding(beam=settings.beam, length_penalty=settings.length_penalty)
     for split in data.texts:
         if split != "valid":
-            measures[split] = evaluate(result.model, data, split, how, settings=settings)
+            with reporter.measuring(f"translating {split} sentences", len(data.texts[split])) as progress:
+                measures[split] = evaluate(result.model, data, split, how, settings=settings, progress=progress)
     epochs = result.updates / -(-task.batches_per_epoch() // settings.accumulate)  # the last may be cut short
     trained = data.tokens["train"].target_tokens * epochs
     measures["target_tokens_per_second"] = round(trained / max(1e-9, result.seconds), 1)

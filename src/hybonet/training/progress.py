@@ -28,6 +28,11 @@ class Reporter:
     def epoch(self, row: dict[str, Any], monitor: str, best: float | None) -> None:
         """After an epoch: its line of the history, and the best value of the monitored metric."""
 
+    @contextmanager
+    def measuring(self, what: str, total: int) -> Iterator[Callable[[int], None]]:
+        """Around what a trained model is measured by, of ``total`` steps; is told how many more are done."""
+        yield lambda done: None
+
 
 class TerminalReporter(Reporter):
     """A progress bar with loss, metric, speed and time left; on a pipe, a line for each validation instead, and
@@ -108,7 +113,43 @@ class TerminalReporter(Reporter):
                 f"{row['seconds']:.0f} s"
             )
             self.drawn = time.monotonic()
-            self.bar.console.print(text) if self.bar is not None else self.echo(text)
+            for line in (text, *self._about_average(row, monitor)):
+                self.bar.console.print(line) if self.bar is not None else self.echo(line)
+
+    def _about_average(self, row: dict[str, Any], monitor: str) -> Iterator[str]:
+        """At the end of a training with averaging: whether the mean of the weights is what was kept."""
+        if "averaged_epochs" in row:
+            epochs = ", ".join(map(str, row["averaged_epochs"]))
+            yield f"{self.title}kept: the mean of the weights after epochs {epochs}, {monitor} {row[monitor]:.4f}"
+        elif f"averaged_{monitor}" in row:
+            found = row[f"averaged_{monitor}"]
+            yield f"{self.title}the mean of the weights is no better than the best epoch: {monitor} {found:.4f}"
+
+    @contextmanager
+    def measuring(self, what: str, total: int) -> Iterator[Callable[[int], None]]:
+        with counting(f"{self.title}{what}", total, say=self.echo) as progress:
+            yield progress
+
+
+@contextmanager
+def counting(what: str, total: int, say: Callable[[str], None] | None = None) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal's standard error, advanced by calling what it gives; on a pipe, a line ``say`` prints.
+
+    Example:
+        >>> with counting("translating", total=2, say=print) as progress:
+        ...     progress(2)
+        translating (2)
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal and say is not None:
+        say(f"{what} ({total:,})")
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn("left"), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        line = bar.add_task(what, total=total)
+        yield lambda done: bar.advance(line, done)
 
 
 def _duration(seconds: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,3 +45,8 @@ class TensorBoardReporter(Reporter):
             if name != "epoch":
                 self.writer.add_scalar(name, value, row["epoch"])
         self.shown.epoch(row, monitor, best)
+
+    @contextmanager
+    def measuring(self, what: str, total: int) -> Iterator[Callable[[int], None]]:
+        with self.shown.measuring(what, total) as progress:
+            yield progress
