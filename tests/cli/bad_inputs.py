@@ -275,10 +275,22 @@ NAMES = [
             replace("run/entities.tsv", "\nn2\tn2\t", "\nn2\tParis\tTexas"),
         ),
     ),
-    BadInput("head, relation and tail", f"{ASK} --tail n2", ("expected two of head, relation and tail", "leave out")),
+    BadInput(
+        "only new answers, and no question",
+        f"{ASK} --tail n2 --new",
+        ("--new, got whole triples to judge", "leave it out"),
+    ),
+    BadInput(
+        "questions and triples in one file",
+        "predict run --questions q.csv",
+        ("q.csv, question 2: expected two of head, relation and tail, got head, relation, tail; leave out",),
+        write("q.csv", "head,relation,tail\nn1,next,\nn1,next,n2\n"),
+    ),
     BadInput("a head alone", "predict run --head n1", ("expected two of head, relation and tail, got head",)),
-    BadInput("no question", "predict run", ("expected either two of --head, --relation and --tail, or a file",)),
-    BadInput("a question and a file", f"{ASK} --questions triples.tsv", ("expected either two of",)),
+    BadInput(
+        "no question", "predict run", ("expected either two or three of --head, --relation and --tail, or a file",)
+    ),
+    BadInput("a question and a file", f"{ASK} --questions triples.tsv", ("expected either two or three of",)),
     BadInput("no answers wanted", f"{ASK} --top 0", ("Invalid value for '--top'", "1")),
     BadInput(
         "answers with an unknown ending", f"{ASK} --output a.txt", (".json, .csv or .tsv, got 'a.txt'", "--format")

@@ -104,3 +104,36 @@ def test_edges(model):
     assert model.ask_many([]) == []
     with pytest.raises(ValueError, match="at least one answer"):
         model.ask(QUESTIONS[0], top=0)
+
+
+def test_a_judged_triple_has_the_score_and_probability_of_its_answer(model):
+    for answer in model.tails("n3", "next", 100):
+        [found] = model.judge([{"head": "n3", "relation": "next", "tail": answer.label}])
+        assert (found.probability, found.score) == pytest.approx((answer.probability, answer.score), rel=1e-4)
+        assert found.known == answer.known
+
+
+def test_judged_ranks_are_places_among_what_is_not_known(model):
+    asked = [{"head": "n3", "relation": "next", "tail": tail} for tail in ("n4", "n9")]
+    known, new = model.judge(asked)
+    assert (known.known, new.known) == (True, False)
+    unknown = [answer.label for answer in model.tails("n3", "next", 100, known=False)]
+    assert new.tail_rank == 1 + unknown.index("n9")
+    true, others = model.tails("n3", "next", 100), model.tails("n3", "next", 100, known=False)
+    score = next(answer.score for answer in true if answer.label == "n4")
+    assert known.tail_rank == 1 + sum(answer.score > score for answer in others)
+    heads = [answer.label for answer in model.heads("next", "n9", 100, known=False)]
+    assert new.head_rank == 1 + heads.index("n3")
+
+
+@pytest.mark.parametrize(
+    ("triple", "message"),
+    [
+        ({"head": "n3", "relation": "next"}, "question 1: expected head, relation and tail, got head, relation"),
+        ({"head": "n3", "relation": "next", "tail": "m4"}, "question 1: .*'m4'"),
+    ],
+)
+def test_half_a_triple_and_an_unknown_one_are_not_judged(model, triple, message):
+    with pytest.raises(ValueError, match=message):
+        model.judge([triple])
+    assert model.judge([]) == []

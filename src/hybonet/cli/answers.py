@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from hybonet.tasks.kg_answers import Answer
+    from hybonet.tasks.kg_answers import Answer, Judgement
 
 COLUMNS = ("head", "relation", "tail")
 #: Formats by file ending.
@@ -101,6 +101,24 @@ def write_answers(answered: list[tuple[dict[str, str], list[Answer]]], form: str
     ]
     columns = [*COLUMNS, "rank", "label", "name", "probability", "score", "known"]
     write_rows(rows, form, output, f"{len(rows)} answers to {len(answered)} questions", columns=columns)
+
+
+def write_judgements(judged: list[Judgement], form: str, output: Path | None) -> None:
+    """What a model thinks of triples, in the form that :func:`answer_format` chose."""
+    if form != "table":
+        columns = [*COLUMNS, "tail_rank", "head_rank", "probability", "score", "known"]
+        rows = [each.as_dict() for each in judged]
+        write_rows(rows, form, output, f"{len(rows)} triples judged", columns=columns)
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*COLUMNS, "rank of tail", "of head", "probability", "known")
+    for each in judged:
+        ranks = (f"{each.tail_rank:,g}", f"{each.head_rank:,g}")
+        known = "yes" if each.known else ""
+        table.add_row(each.head, each.relation, each.tail, *ranks, f"{each.probability:.3f}", known)
+    Console().print(table)
 
 
 def write_rows(

@@ -84,6 +84,8 @@ Which parts of a car does the training data not name? `hybonet predict runs/word
 
 How are dog and animal related? `hybonet predict runs/wordnet --head dog.n.01 --tail animal.n.01`
 
+How likely is a triple? `hybonet predict runs/wordnet --head dog.n.01 --relation hypernym --tail animal.n.01`
+
 A file of questions, whose first line names the columns (`head,relation`): `hybonet predict runs/wordnet --questions
 questions.csv --output answers.tsv`
 """
@@ -235,7 +237,10 @@ def predict(
     top: Annotated[int, typer.Option(min=1, help="How many answers.")] = 10,
     new: Annotated[bool, typer.Option("--new", help="Leave out what the training data says already.")] = False,
     questions: Annotated[
-        Path | None, typer.Option(help="CSV or TSV with columns head, relation, tail; leave the asked one empty.")
+        Path | None,
+        typer.Option(
+            help="CSV or TSV with columns head, relation, tail; leave the asked one empty, or none to judge triples."
+        ),
     ] = None,
     output: AnswersFile = None,
     faiss: Annotated[
@@ -243,23 +248,36 @@ def predict(
     ] = False,
     form: AnswersFormat = None,
 ) -> None:
-    """Ask a trained model: give two of head, relation and tail, and it ranks what the third may be."""
+    """Ask a trained model: give two of head, relation and tail, and it ranks what the third may be.
+
+    Give all three, and it says how likely they are: the ranks of tail and head among all entities, and a probability.
+    """
     with clean_errors():
-        from hybonet.cli.answers import answer_format, read_questions, write_answers
+        from hybonet.cli.answers import COLUMNS, answer_format, read_questions, write_answers, write_judgements
         from hybonet.tasks.kg_answers import KGModel
 
         one = only_given(head=head, relation=relation, tail=tail)
         if bool(one) == bool(questions):
-            raise ValueError("expected either two of --head, --relation and --tail, or a file of --questions")
+            raise ValueError("expected either two or three of --head, --relation and --tail, or a file of --questions")
         written_as = answer_format(form, output)
         asked = read_questions(questions) if questions else [one]
+        whole = all(len(each) == len(COLUMNS) for each in asked)
+        if whole and (new or faiss):
+            raise ValueError(
+                f"expected a question for --{'new' if new else 'faiss'}, got whole triples to judge; leave it out, or "
+                "leave out the head, relation or tail that you ask for"
+            )
         model = KGModel.load(run)
         index = model.index() if faiss else None
-        if questions:
-            try:
-                answers = model.ask_many(asked, top, known=not new, index=index)
-            except ValueError as error:
-                raise ValueError(f"{questions}, {error}") from None
+        try:
+            judged = model.judge(asked) if whole else []
+            answers = [] if whole else model.ask_many(asked, top, known=not new, index=index)
+        except ValueError as error:
+            # One question has no number; of a file, the message names file and question.
+            raise ValueError(
+                f"{questions}, {error}" if questions else str(error).removeprefix("question 1: ")
+            ) from None
+        if whole:
+            write_judgements(judged, written_as, output)
         else:
-            answers = [model.ask(one, top, known=not new, index=index)]
-        write_answers(list(zip(asked, answers, strict=True)), written_as, output)
+            write_answers(list(zip(asked, answers, strict=True)), written_as, output)

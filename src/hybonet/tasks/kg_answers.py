@@ -14,6 +14,7 @@ from hybonet.data.triples import TripleData
 from hybonet.data.vocabulary import Vocabulary
 from hybonet.metrics.ranking import KnownAnswers
 from hybonet.models import ScoreSearch, TailSearch, TripleModel, TripleScorer
+from hybonet.tasks.kg_evaluation import rank_triples
 from hybonet.tasks.kg_pretrained import write_pretrained
 from hybonet.tasks.kg_run import read_graph, read_model
 from hybonet.tasks.pretrained import record_if_known
@@ -36,6 +37,28 @@ class Answer:
     label: str
     name: str
     probability: float | None
+    score: float
+    known: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON and CSV."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a model thinks of a triple.
+
+    Ranks are among all entities in the place of the tail and of the head, those left out that the training data has
+    there; 1 is the best. The probability is the tail's, among all entities.
+    """
+
+    head: str
+    relation: str
+    tail: str
+    tail_rank: float
+    head_rank: float
+    probability: float
     score: float
     known: bool
 
@@ -160,6 +183,46 @@ class KGModel:
             except ValueError as error:
                 raise ValueError(f"question {place}: {error}") from None
         return self._answer(numbers, top, known, index)
+
+    @torch.no_grad()
+    def judge(self, triples: Sequence[Mapping[str, str]]) -> list[Judgement]:
+        """How likely whole triples are: given ones to check, or those of a graph to find its mistakes.
+
+        Args:
+            triples: mappings with ``head``, ``relation`` and ``tail``.
+
+        Example:
+            >>> graph = TripleData.from_labels([("dog", "is a", "canine"), ("wolf", "is a", "canine")])
+            >>> model = KGModel(TripleScorer(3, 1, 8), graph)
+            >>> [(each.tail, each.known) for each in model.judge([{"head": "dog", "relation": "is a", "tail": "wolf"}])]
+            [('wolf', False)]
+        """
+        if not triples:
+            return []
+        entities, relations = self.graph.entities, self.graph.relations
+        rows = []
+        for place, triple in enumerate(triples, 1):
+            try:
+                if any(not triple.get(key) for key in ("head", "relation", "tail")):
+                    raise ValueError(f"expected head, relation and tail, got {', '.join(sorted(triple)) or 'none'}")
+                rows.append(
+                    (entities.find(triple["head"]), relations.find(triple["relation"]), entities.find(triple["tail"]))
+                )
+            except ValueError as error:
+                raise ValueError(f"question {place}: {error}") from None
+        numbers = torch.tensor(rows)
+        heads, asked, tails = numbers.unbind(1)
+        ranks = rank_triples(self.scorer, numbers, self.graph, self._known)
+        total = self._search().best(heads, asked, 1, None).log_total
+        assert total is not None
+        scores = self.scorer(heads, asked, tails)
+        row, members = self._known.of(heads, asked)
+        known = torch.isin(torch.arange(len(rows)), row[members == tails[row]])
+        columns = (ranks.tails.rank, ranks.heads.rank, (scores - total).exp().clamp(max=1.0), scores, known)
+        return [
+            Judgement(entities[h], relations[r], entities[t], *values)
+            for (h, r, t), *values in zip(rows, *(column.tolist() for column in columns), strict=True)
+        ]
 
     def index(self) -> FaissTailSearch:
         """A faiss index of all entities (extra ``faiss``) for :meth:`ask_many`.

@@ -39,7 +39,6 @@ class SplitRanks:
         return Ranks(torch.cat([p[0] for p in parts]), torch.cat([p[1] for p in parts]))
 
 
-@torch.no_grad()
 def rank_split(
     model: nn.Module,
     data: TripleData,
@@ -52,9 +51,22 @@ def rank_split(
 
     ``protocol="released"`` leaves out the question's own entity too, as the paper's released code does; it is easier.
     """
-    triples = data.triples(split)
-    device = next((parameter.device for parameter in model.parameters()), triples.device)
     known = KnownAnswers(data.with_reciprocals("all"), 2 * data.num_relations)
+    return rank_triples(model, data.triples(split), data, known, protocol=protocol, ties=ties)
+
+
+@torch.no_grad()
+def rank_triples(
+    model: nn.Module,
+    triples: Tensor,
+    data: TripleData,
+    known: KnownAnswers,
+    *,
+    protocol: Protocol = "standard",
+    ties: Ties = "realistic",
+) -> SplitRanks:
+    """Ranks of any triples of a graph, both ways, among candidates that are not ``known`` to be true themselves."""
+    device = next((parameter.device for parameter in model.parameters()), triples.device)
     sides = []
     for question, relation, truth in (
         (triples[:, 0], triples[:, 1], triples[:, 2]),
