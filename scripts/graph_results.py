@@ -12,7 +12,7 @@ from typing import Any
 
 import graph_cells
 from hybonet.reporting.run_report import Spread, markdown_table
-from stored_records import RECORDS, of_experiment
+from stored_records import RECORDS, of_experiment, worked_seconds
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/results/graphs.md"
@@ -139,7 +139,7 @@ def seconds() -> str:
     for cell in graph_cells.CELLS:
         found = records(cell, "hybonet", "standard")
         if found:
-            taken = [record["seconds"] for record in found]
+            taken = [worked_seconds(record) for record in found]
             epochs = [record["epochs"] for record in found]
             rows.append([cell, f"{sum(taken) / len(taken):.0f}", f"{sum(epochs) / len(epochs):.0f}"])
     return markdown_table(["HyboNet", "seconds of training", "epochs"], rows)

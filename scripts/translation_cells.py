@@ -17,11 +17,11 @@ class Cell:
     epochs: dict[str, int]
     #: Systems that are trained with two seeds.
     twice: tuple[str, ...] = ()
+    #: What a reader of the table should know.
+    remark: str = ""
     #: What is changed in the recipe, for all systems and for one.
     changes: tuple[str, ...] = ()
     own: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    #: What a reader of the table should know.
-    remark: str = ""
 
 
 #: What suits HyboNet and the Transformer, by the perplexity on validation pairs after one to four epochs; HAtt has the

@@ -14,7 +14,7 @@ import kill_trial
 import translation_cells
 from hybonet.reporting.charts import GROUP_COLOURS, INK, new_figure, plain_axes
 from hybonet.reporting.run_report import Spread, markdown_table
-from stored_records import RECORDS, of_experiment
+from stored_records import RECORDS, of_experiment, worked_seconds
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/results/translation.md"
@@ -50,11 +50,6 @@ def spread(found: list[dict[str, Any]], part: str, key: str, decimals: int = 1) 
     return Spread.of([record[part][key] for record in found]).text(decimals)
 
 
-def minutes(validation: dict[str, Any]) -> float:
-    """Of training until then: the processor's, where the record has them."""
-    return validation.get("processor_seconds", validation["seconds"]) / 60
-
-
 def trained(cell: str) -> bool:
     """Whether any of its systems was."""
     return any(of_experiment("translation", f"{cell}-{system}") for system in LABELS)
@@ -63,8 +58,8 @@ def trained(cell: str) -> bool:
 def table(cell: str) -> str:
     """All systems of one cell."""
     rows = []
-    for system, label in LABELS.items():
-        found = of_experiment("translation", f"{cell}-{system}")
+    for system in translation_cells.CELLS[cell].epochs:
+        label, found = LABELS[system], of_experiment("translation", f"{cell}-{system}")
         if not found:
             rows.append([label, "not trained yet", *"–––––––"])
             continue
@@ -75,7 +70,7 @@ def table(cell: str) -> str:
                 str(len(found)),
                 f"{first['parameters'] / 1e6:.2f}M",
                 str(first["epochs"]),
-                Spread.of([minutes(record["validations"][-1]) for record in found]).text(1).partition(" ")[0],
+                Spread.of([worked_seconds(record) / 60 for record in found]).text(1).partition(" ")[0],
                 spread(found, "valid", "perplexity", 2),
                 spread(found, "test", "bleu"),
                 spread(found, "test", "tokenized_bleu"),
@@ -122,7 +117,7 @@ def draw_perplexity(cell: str) -> None:
                 marker="o",
                 markersize=3,
             )
-            right.plot([minutes(row) for row in rows], values, color=colour, marker="o", markersize=3)
+            right.plot([worked_seconds(row) / 60 for row in rows], values, color=colour, marker="o", markersize=3)
     for axes in (left, right):
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter("{x:g}")

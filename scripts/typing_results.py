@@ -12,7 +12,7 @@ from typing import Any
 
 import searches
 from hybonet.reporting.run_report import Spread, markdown_table
-from stored_records import of_experiment
+from stored_records import of_experiment, worked_seconds
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/results/entity-typing.md"
@@ -79,7 +79,7 @@ def page() -> str:
         if not records:
             main.append([label, "not trained yet", "–", "–", "–", "–", "–", "–"])
             continue
-        minutes = Spread.of([record["seconds"] / 60 for record in records])
+        minutes = Spread.of([worked_seconds(record) / 60 for record in records])
         figures = [
             percent(records, split, "total") for split in ("valid", "test", "valid_calibrated", "test_calibrated")
         ]
