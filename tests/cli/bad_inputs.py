@@ -477,6 +477,12 @@ GROUPS = {
 #: Odd but possible: training goes on, and a note says what was seen.
 NOTED = [
     BadInput(
+        "a setting of another model",
+        "train kg --data triples.tsv --out new --set model=RotH --set scale=3",
+        ("scale changes nothing here, since model is RotH",),
+        write("triples.tsv"),
+    ),
+    BadInput(
         "a first row that may be a header",
         "train kg --data odd.csv --out new",
         ("odd.csv: the first row (x, y, z) is read as a triple", "if it is a header, give --columns x,y,z"),

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from hybonet.cli.app import app
+from hybonet.cli.options import tell_notes
 
 if TYPE_CHECKING:
     from hybonet.training import FitResult, LoopSettings
@@ -60,6 +61,9 @@ def settings_for(task: str, recipe_name: str, changes: list[str]) -> Any:
 
     settings = override(recipe(recipe_name, task).settings, changes)
     check_device(settings.device)
+    idle = settings.idle()
+    names = [change.partition("=")[0].strip() for change in changes]
+    tell_notes(f"{name} changes nothing here, since {idle[name]}" for name in dict.fromkeys(names) if name in idle)
     return settings
 
 

@@ -12,6 +12,9 @@ from hybonet.training import LoopSettings
 Baseline = Literal["TransE", "DistMult", "ComplEx", "ConvE", "RotatE", "TuckER", "MuRE", "MuRP", "RotH", "AttH"]
 ModelName = Literal["hybonet", "hybonet-tangent", Baseline]
 
+#: What no other model has.
+_OF_HYBONET = ("optimizer", "max_norm", "scale", "init_std", "K", "loop_bias", "tie_symmetric", "learn_curvature")
+
 
 class KnowledgeGraphSettings(LoopSettings):
     """Everything a training depends on, the data apart.
@@ -137,3 +140,23 @@ class KnowledgeGraphSettings(LoopSettings):
                 "expected candidates own or pool with sparse_updates: with all, every entity is in a batch"
             )
         return self
+
+    def idle(self) -> dict[str, str]:
+        """As for every task; also what another model than HyboNet, another loss or other candidates do not read.
+
+        Example:
+            >>> KnowledgeGraphSettings(model="RotH").idle()["scale"]
+            'model is RotH'
+        """
+        idle = super().idle()
+        if not self.model.startswith("hybonet"):
+            idle |= dict.fromkeys(_OF_HYBONET, f"model is {self.model}")
+            if self.model not in ("TransE", "RotatE"):
+                idle["margin"] = f"model is {self.model}"
+        if self.model == "hybonet-tangent":
+            idle["scale"] = "model is hybonet-tangent"
+        if self.loss != "self_adversarial":
+            idle["adversarial_temperature"] = f"loss is {self.loss}"
+        if self.candidates == "all":
+            idle["negatives"] = "candidates is all: every entity is one"
+        return idle

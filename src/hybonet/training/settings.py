@@ -238,3 +238,20 @@ class LoopSettings(Settings):
     )
     schedule: ScheduleSettings = ScheduleSettings()
     device: str = Field("cpu", description="where to compute: cpu, cuda, cuda:1, mps")
+
+    def idle(self) -> dict[str, str]:
+        """Settings that change nothing beside the others, and why: who sets one of them should know.
+
+        Example:
+            >>> LoopSettings().idle()["schedule.gamma"]
+            'schedule.kind is constant'
+        """
+        schedule = self.schedule
+        idle = {}
+        if self.average == 1:
+            idle["average_of"] = "average is 1"
+        if schedule.kind != "exponential":
+            idle["schedule.gamma"] = f"schedule.kind is {schedule.kind}"
+        if schedule.kind not in ("linear", "cosine"):
+            idle["schedule.hold"] = f"schedule.kind is {schedule.kind}"
+        return idle
