@@ -20,6 +20,8 @@ from hybonet.reporting.narrow_table import add_row, narrow_table
 NOTE = "Mean ± standard deviation over seeds. min: minutes of training."
 _NOTHING = "–"
 _ANY_WIDTH = 10_000
+#: Letters of a run that are left where its name has to make room.
+_SHORTEST_RUN = 20
 
 
 @dataclass(frozen=True)
@@ -187,8 +189,9 @@ def report_table(found: Sequence[Experiment], width: int) -> Group:
     told_apart = [name for name in names if len({each.names[name] for each in found}) > 1]
     common = [f"{name} {value}" for name, value in names.items() if name not in told_apart]
     shown: list[str] = []
+    spare = max(0, max(len(each.source) for each in found) - _SHORTEST_RUN)  # what names of runs can give away
     for name in told_apart:
-        if Console(width=_ANY_WIDTH).measure(_table(found, [*shown, name])).maximum <= width:
+        if Console(width=_ANY_WIDTH).measure(_table(found, [*shown, name])).maximum - spare <= width:
             shown.append(name)
     above = [f"{found[0].headline.title}: {', '.join(common)}" if common else found[0].headline.title]
     if len(shown) < len(told_apart):
