@@ -60,6 +60,14 @@ CELLS = {
         {"hybonet": 20, "euclidean": 25},
         changes=("dropout=0.2",),
     ),
+    "multi30k-128-sampled": Cell(
+        "Multi30k, English to German, 128 coordinates, 4 layers: the same with sentences cut anew each epoch",
+        "multi30k",
+        "en-de",
+        "multi30k-128",
+        {"hybonet": 18},
+        changes=("dropout=0.2", "subword_sampling=0.3"),
+    ),
     "iwslt14-de-en-64": Cell(
         "IWSLT'14, German to English, 53,524 pairs (a third of the set), 64 coordinates, 3 layers: twenty minutes",
         "iwslt14",

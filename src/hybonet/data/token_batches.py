@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 
 import torch
@@ -67,6 +68,12 @@ class TokenBatches:
                 size = 0
             size += 1
         self._sizes += [size] if size else []
+
+    def recut(self, pairs: TokenPairs) -> TokenBatches:
+        """The same batches of the same sentences, cut in other ways; they may have more tokens then."""
+        other = copy(self)
+        other.pairs = pairs
+        return other
 
     def __len__(self) -> int:
         return len(self._sizes)

@@ -47,6 +47,12 @@ class TranslationSettings(LoopSettings):
     )
     vocabulary: int = Field(8000, ge=8, description="tokens of each language at most, of both together if shared")
     share_vocabulary: bool = Field(False, description="one vocabulary, and one table of embeddings, for both languages")
+    subword_sampling: float | None = Field(
+        None,
+        gt=0,
+        description="unigram: cut training sentences in other ways each epoch, each drawn with its probability to this "
+        "power (Kudo 2018), against learning them by heart; .2 to .5 for small corpora; none: in the likeliest way",
+    )
     max_length: int = Field(
         100, ge=1, description="tokens of a sentence; longer training pairs are left out, others cut, both with a note"
     )
@@ -92,6 +98,10 @@ class TranslationSettings(LoopSettings):
             raise ValueError(
                 f"expected norm_first with model=hybonet, euclidean or hatt, got model={self.model}; set "
                 "norm_first=false"
+            )
+        if self.subword_sampling is not None and self.tokenizer != "unigram":
+            raise ValueError(
+                f"expected subword_sampling with tokenizer=unigram, got tokenizer={self.tokenizer}; leave it out"
             )
         if self.batch_tokens <= self.max_length:
             raise ValueError(

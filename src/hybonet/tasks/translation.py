@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from torch import Tensor, nn
 
+from hybonet.data.sentence_pieces import SentencePieces
+from hybonet.data.subword_sampling import SubwordSampling
 from hybonet.data.token_batches import TextBatch, TokenBatches
 from hybonet.data.token_vocabulary import BOS, EOS, PAD
 from hybonet.data.translation_data import TranslationData
@@ -17,6 +19,7 @@ from hybonet.optim import RiemannianAdam
 from hybonet.tasks.mt_models import translation_model_class
 from hybonet.tasks.mt_settings import TranslationSettings
 from hybonet.training import generator_for
+from hybonet.training.random_numbers import seed_for
 
 __all__ = ["TranslationSettings", "TranslationTask", "build_translation_model", "perplexity"]
 
@@ -35,6 +38,7 @@ class TranslationTask:
             )
         self.settings, self.data = settings, data
         self.train_batches = TokenBatches(data.tokens["train"], settings.batch_tokens)
+        self._sampling: SubwordSampling | None = None
 
     def build_model(self) -> TranslationModel:
         model = build_translation_model(self.settings, len(self.data.source_tokenizer), len(self.data.target_tokenizer))
@@ -51,8 +55,22 @@ class TranslationTask:
         return len(self.train_batches)
 
     def batches(self, epoch: int, start: int, rank: int = 0, world: int = 1) -> Iterator[TextBatch]:
+        batches = self.train_batches
+        if self.settings.subword_sampling is not None:
+            batches = batches.recut(self._sampled_ways().draw(seed_for(self.settings.seed, epoch)))
         for rows in self.train_batches.shuffled(generator_for(self.settings.seed, epoch))[start:]:
-            yield self.train_batches.batch(rows, rank, world)
+            yield batches.batch(rows, rank, world)
+
+    def _sampled_ways(self) -> SubwordSampling:
+        """Prepared with the first epoch: it takes a while, and who only reads a run does not need it."""
+        if self._sampling is None:
+            s, tokenizers = self.settings, (self.data.source_tokenizer, self.data.target_tokenizer)
+            source, target = (each for each in tokenizers if isinstance(each, SentencePieces))
+            power = s.subword_sampling or 1.0
+            self._sampling = SubwordSampling(
+                self.data.tokens["train"], source, target, power=power, max_length=s.max_length
+            )
+        return self._sampling
 
     def loss(self, model: nn.Module, batch: TextBatch) -> Tensor:
         batch = batch.to(self.settings.device)
