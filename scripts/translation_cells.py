@@ -49,8 +49,7 @@ CELLS = {
         "multi30k-128",
         {"hybonet": 11, "euclidean": 14, "hatt": 7, "convolution": 18, "poincare": 4},
         ("hybonet", "euclidean"),
-        "Settings are those found with 64 coordinates. They do not suit the Transformer here: it comes out worse than "
-        "with 64, so this table says nothing yet of which system is the better one with 128.",
+        own=dict.fromkeys(("euclidean", "hatt"), ("lr=0.003", "schedule.warmup=100")),
     ),
     "multi30k-128-long": Cell(
         "Multi30k, English to German, 128 coordinates, 4 layers: test2016 after seventy minutes, with more dropout",
