@@ -25,6 +25,7 @@ TOPICS = (
     "kg_answers",
     "graph_conv",
     "translation",
+    "decoding",
 )
 
 
