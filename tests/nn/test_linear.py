@@ -283,3 +283,21 @@ def test_check_looks_at_each_of_several_concatenated_points():
         layer(heads.flatten(-2))
     with pytest.raises(ValueError, match="8 ambient coordinates"):
         layer(heads)
+
+
+@pytest.mark.parametrize("learned", [False, True])
+@pytest.mark.parametrize("rows", ["ordinary", "one without direction", "one beyond the dtype", "none"])
+def test_without_gradients_the_lift_is_the_same(rows, learned, dtype):
+    u = torch.randn(5, 3, 6, dtype=dtype)
+    if rows == "one without direction":
+        u[2, 1, 1:] = 0.0
+    elif rows == "one beyond the dtype":
+        u[2, 1, 1:] = torch.finfo(dtype).max
+    elif rows == "none":
+        u = u[:0]
+    scale = torch.tensor(2.5, dtype=dtype) if learned else 2.5
+    expected = gated_lift(u.clone().requires_grad_(), scale, K=-0.7)
+    with torch.no_grad():
+        found = gated_lift(u, scale, K=-0.7)
+    torch.testing.assert_close(found, expected.detach())
+    assert bool(found.isfinite().all())
