@@ -191,10 +191,10 @@ moments and resumes it until it finishes: {kill_trial.summary(json.loads(KILLS.r
 def page() -> str:
     """The whole page as Markdown."""
     parts = [INTRODUCTION.strip()]
-    for cell, about in translation_cells.CELLS.items():
+    for cell in filter(trained, translation_cells.CELLS):
+        about = translation_cells.CELLS[cell]
         parts += [f"## {about.heading}", about.remark, table(cell)]
-        if trained(cell):
-            parts.append(f"![Perplexity on validation pairs by steps and by minutes](../images/{image(cell).name})")
+        parts.append(f"![Perplexity on validation pairs by steps and by minutes](../images/{image(cell).name})")
     parts += [speed(), precision(), kills()]
     return "\n\n".join(part.strip() for part in parts if part) + "\n"
 
