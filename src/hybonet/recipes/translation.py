@@ -90,6 +90,8 @@ _RANGES: dict[str, Range] = {
     "dropout": Between(0.0, 0.3),
     "attention_dropout": Between(0.0, 0.3),
 }
+#: The paper warms up for thousands of steps.
+_PAPER_RANGES: dict[str, Range] = {**_RANGES, "schedule.warmup": Between(1000, 16_000, log=True)}
 
 RECIPES: dict[str, dict[str, Any]] = {
     "translation": {
@@ -119,30 +121,35 @@ RECIPES: dict[str, dict[str, Any]] = {
         "about": "the paper's settings, 64 ambient coordinates (published on three times the pairs here)",
         "settings": paper(8000, 64, steps=40_000, heads=4, dropout=0.0, attention_dropout=0.1, vocabulary=10_000),
         "data": "iwslt14",
+        "ranges": _PAPER_RANGES,
         "published": {"tokenized_bleu": 25.9},
     },
     "paper-wmt14-64": {
         "about": "the paper's settings, 64 ambient coordinates (published on all of WMT'14)",
         "settings": paper(6000, 64, heads=4, vocabulary=32_000, **_WMT),
         "data": "wmt14",
+        "ranges": _PAPER_RANGES,
         "published": {"tokenized_bleu": 19.7},
     },
     "paper-wmt14-128": {
         "about": "the paper's settings, 128 ambient coordinates (published on all of WMT'14)",
         "settings": paper(6000, 128, heads=8, vocabulary=32_000, **_WMT),
         "data": "wmt14",
+        "ranges": _PAPER_RANGES,
         "published": {"tokenized_bleu": 23.3},
     },
     "paper-wmt14-256": {
         "about": "the paper's settings, 256 ambient coordinates (published on all of WMT'14)",
         "settings": paper(6000, 256, heads=8, vocabulary=32_000, **_WMT),
         "data": "wmt14",
+        "ranges": _PAPER_RANGES,
         "published": {"tokenized_bleu": 26.2},
     },
     "paper-wmt14-base": {
         "about": "the size of the base Transformer, 512 ambient coordinates (published on all of WMT'14)",
         "settings": paper(6000, 512, heads=8, vocabulary=32_000, **_WMT),
         "data": "wmt14",
+        "ranges": _PAPER_RANGES,
         "published": {"tokenized_bleu": 28.2},
     },
 }
