@@ -34,7 +34,7 @@ class _GatedLift(Fused):
 
     @staticmethod
     def forward(u: Tensor, lam: Curvature, eps: Curvature, k: Curvature) -> tuple[Tensor, Tensor, Tensor]:
-        # Numbers side by side, in place, and no mixing of kinds: a third less time on the few rows of a decoding step.
+        # Numbers side by side, in place, and no mixing of kinds: the few rows of a decoding step feel each of them.
         sigma = torch.sigmoid(u[..., :1].contiguous())
         time = sigma * lam + eps
         norm = torch.linalg.vector_norm(u[..., 1:], dim=-1, keepdim=True)
