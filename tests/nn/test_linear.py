@@ -62,6 +62,27 @@ def test_normalised_form_is_the_formula(dtype, K, gate, gate_bias, activation, w
     plain.assert_same(y, expected, inputs, dtype)
 
 
+@pytest.mark.parametrize("time_gate", ["paper", "released"])
+@pytest.mark.parametrize("form", ["normalized", "pure"])
+def test_residual_dropout_drops_some_of_what_is_added_and_no_gate(form, time_gate):
+    manifold = Lorentz(-0.7)
+    gate = {"time_gate": time_gate} if form == "normalized" else {}
+    layer = LorentzLinear(6, 40, manifold=manifold, form=form, residual_dropout=0.5, **gate)
+    x, residual = manifold.random_normal(20, 6), manifold.random_normal(20, 40)
+    torch.testing.assert_close(layer(x), layer.eval()(x))  # there is nothing to add to
+    whole = layer(x, residual)
+    y = layer.train()(x, residual)
+    assert manifold.check_point(y)
+    if form == "normalized":
+        torch.testing.assert_close(y[..., 0], whole[..., 0])
+    space, own = y[..., 1:], residual[..., 1:]
+    if form == "pure":
+        assert 0.4 < (space == own).double().mean() < 0.6
+    layer.residual_dropout = 1.0
+    alone = layer(x, residual)[..., 1:]
+    torch.testing.assert_close(alone * own.norm(dim=-1, keepdim=True), own * alone.norm(dim=-1, keepdim=True))
+
+
 def test_time_gate_option_matters_only_with_activation_dropout_or_residual():
     manifold = Lorentz()
     x, residual = manifold.random_normal(8, 5, std=0.5), manifold.random_normal(8, 5, std=0.5)
@@ -249,6 +270,7 @@ def test_repr_tells_the_options():
         ((4, 4), {"time_gate": "both"}, "'paper' or 'released', got 'both'"),
         ((4, 4), {"scale": 0.0}, "scale.*> 0, got 0.0"),
         ((4, 4), {"dropout": 1.5}, "between 0 and 1, got 1.5"),
+        ((4, 4), {"residual_dropout": -0.1}, "residual_dropout probability between 0 and 1, got -0.1"),
         ((4, 7), {"num_heads": 2}, r"out_features \(7\).*num_heads=2.*out_features=8"),
         (
             (4, 4),

@@ -234,6 +234,16 @@ def test_norm_first_of_hybonet_lets_the_blocks_add_to_their_input():
                 assert 0.5 * reach[module.form] < float(module.weight.detach().abs().max()) <= reach[module.form]
 
 
+def test_residual_dropout_is_for_the_blocks_of_hybonet():
+    settings = TranslationSettings(residual_dropout=0.3, dim=8, heads=2, layers=1)
+    model = build_translation_model(settings, 20, 20)
+    assert model.encoder_layers[0].feed_forward.linear2.residual_dropout == 0.3
+    assert model.decoder_layers[0].cross_attn.out_proj.residual_dropout == 0.3
+    assert model.source_position.linear.residual_dropout == 0.0
+    with pytest.raises(ValueError, match="expected residual_dropout with model=hybonet only, got model=euclidean"):
+        TranslationSettings.checked({"residual_dropout": 0.1, "model": "euclidean"})
+
+
 def test_norm_first_is_for_transformers():
     with pytest.raises(ValueError, match="expected norm_first with model=hybonet, euclidean or hatt, got model=conv"):
         TranslationSettings.checked({"norm_first": True, "model": "convolution"})

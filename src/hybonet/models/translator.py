@@ -35,6 +35,7 @@ class Translator(TransformerTranslator):
         heads, feedforward: of each layer; ``feedforward`` counts ambient coordinates, 4 ``dim`` by default.
         dropout: on embedded tokens and inside feed-forward blocks.
         attention_dropout: on attention weights.
+        residual_dropout: on what a block adds to its input.
         positions: ``"learned"`` or ``"sinusoidal"``.
         norm_first: as in :class:`LorentzTransformerEncoderLayer`: blocks add to their input instead of normalising the
             sum. Heads then start near the origin (λ = 2.5), and weights of normalised maps at ±0.3.
@@ -66,6 +67,7 @@ class Translator(TransformerTranslator):
         feedforward: int | None = None,
         dropout: float = 0.0,
         attention_dropout: float = 0.1,
+        residual_dropout: float = 0.0,
         positions: Literal["learned", "sinusoidal"] = "learned",
         norm_first: bool = False,
         share_vocabulary: bool = False,
@@ -112,7 +114,7 @@ class Translator(TransformerTranslator):
                 "head_scale": HEAD_SCALE if norm_first else None,
                 **(attention or {}),
             },
-            linear=linear,
+            linear={**(linear or {}), "residual_dropout": residual_dropout},
         )
         self.encoder_layers, self.decoder_layers = transformer.encoder.layers, transformer.decoder.layers  # type: ignore[assignment]
         self.head = LorentzDistanceHead.from_embedding(self.target_embedding)

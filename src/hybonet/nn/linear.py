@@ -14,6 +14,7 @@ from hybonet.geometry import Lorentz, lift
 from hybonet.geometry.fused import Fused
 from hybonet.geometry.lorentz import lift_onto
 from hybonet.geometry.numerics import Curvature, origin_time, precision, working
+from hybonet.nn.dropout import dropout
 from hybonet.nn.module import LorentzModule, wide_in_autocast
 from hybonet.nn.sparse_points import dropped, linear
 
@@ -117,6 +118,7 @@ class LorentzLinear(LorentzModule):
         form: ``"normalized"`` or ``"pure"``.
         activation: h, applied to the input; any function of a tensor, or ``"relu"`` or ``"gelu"``.
         dropout: probability of dropping an input coordinate.
+        residual_dropout: probability of dropping a coordinate of what is added to a residual, as Transformers do.
         scale: λ > 0. (This and the next four belong to the normalised form.)
         learnable_scale: train λ, as its logarithm.
         time_gate: what the gate reads. ``"paper"``: the input as it came. ``"released"`` (the authors' translation and
@@ -152,6 +154,7 @@ class LorentzLinear(LorentzModule):
         form: Literal["normalized", "pure"] = "normalized",
         activation: Activation | str | None = None,
         dropout: float = 0.0,
+        residual_dropout: float = 0.0,
         scale: float = 10.0,
         learnable_scale: bool = True,
         time_gate: Literal["paper", "released"] = "paper",
@@ -173,8 +176,9 @@ class LorentzLinear(LorentzModule):
             raise ValueError(f"expected time_gate 'paper' or 'released', got {time_gate!r}")
         if not scale > 0:
             raise ValueError(f"expected scale (λ) > 0, got {scale}")
-        if not 0.0 <= dropout <= 1.0:
-            raise ValueError(f"expected dropout probability between 0 and 1, got {dropout}")
+        for name, probability in (("dropout", dropout), ("residual_dropout", residual_dropout)):
+            if not 0.0 <= probability <= 1.0:
+                raise ValueError(f"expected {name} probability between 0 and 1, got {probability}")
         if num_heads is not None:
             head_features(out_features, num_heads, name="out_features")
             if form == "pure":
@@ -190,6 +194,7 @@ class LorentzLinear(LorentzModule):
         self.in_features, self.out_features = in_features, out_features
         self.form, self.time_gate, self.num_heads, self.in_heads = form, time_gate, num_heads, in_heads
         self.activation, self.dropout = activation_function(activation), dropout
+        self.residual_dropout = residual_dropout
         self.gate_bias = gate_bias
         self.initial_scale = scale
         factory: dict[str, Any] = {"device": device, "dtype": dtype}
@@ -231,7 +236,9 @@ class LorentzLinear(LorentzModule):
             h = self.activation(h)
         if self.form == "pure":
             space, K = wide_in_autocast(linear(h, self.weight, self.bias)), self.manifold.K
-            return lift(space, K=K) if residual is None else lift_onto(residual, space, K=K)
+            if residual is None:
+                return lift(space, K=K)
+            return lift_onto(residual, dropout(space, self.residual_dropout, self.training), K=K)
         u = self._gate_and_direction(x, h, residual)
         if self.num_heads is not None:
             u = u.unflatten(-1, (self.num_heads, -1))
@@ -249,6 +256,8 @@ class LorentzLinear(LorentzModule):
             u = torch.cat((gate.unsqueeze(-1), u.unflatten(-1, (heads, -1))[..., 1:]), dim=-1).flatten(-2)
         if residual is None:
             return u
+        if self.residual_dropout and self.training:
+            u = torch.where(self._space_rows(u) == 1.0, dropout(u, self.residual_dropout), u)
         if self.time_gate == "released":
             return u + residual
         if u.dtype == residual.dtype:
@@ -265,6 +274,7 @@ class LorentzLinear(LorentzModule):
         text = f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
         text += f", form={self.form}"
         text += f", dropout={self.dropout}" if self.dropout else ""
+        text += f", residual_dropout={self.residual_dropout}" if self.residual_dropout else ""
         text += f", num_heads={self.num_heads}" if self.num_heads else ""
         return text
 

@@ -32,6 +32,9 @@ class TranslationSettings(LoopSettings):
     feedforward: int | None = Field(None, ge=4, description="numbers inside feed-forward blocks; none: 4 times dim")
     dropout: float = Field(0.1, ge=0, lt=1, description="share of numbers set to 0 at random in training")
     attention_dropout: float = Field(0.1, ge=0, lt=1, description="the same for attention weights")
+    residual_dropout: float = Field(
+        0.0, ge=0, lt=1, description="hybonet: the same for what a block adds to its input; others have dropout there"
+    )
     positions: Literal["learned", "sinusoidal"] | None = Field(
         None, description="vectors of places in a sentence; none: sinusoidal for euclidean and hatt, else learned"
     )
@@ -90,8 +93,13 @@ class TranslationSettings(LoopSettings):
                 f"expected dim to be a multiple of heads, two or more numbers a head, got dim={self.dim} and "
                 f"heads={self.heads}; for this dim use heads {', '.join(map(str, fitting))}"
             )
-        curved = {"K": self.K != -1.0, "learn_curvature": self.learn_curvature, "init_std": self.init_std is not None}
-        idle = [name for name, changed in curved.items() if changed and self.model != "hybonet"]
+        own = {
+            "K": self.K != -1.0,
+            "learn_curvature": self.learn_curvature,
+            "init_std": self.init_std is not None,
+            "residual_dropout": self.residual_dropout > 0,
+        }
+        idle = [name for name, changed in own.items() if changed and self.model != "hybonet"]
         if idle:
             raise ValueError(f"expected {idle[0]} with model=hybonet only, got model={self.model}; leave it out")
         if self.norm_first and self.model not in ("hybonet", "euclidean", "hatt"):
