@@ -40,8 +40,8 @@ class LorentzTransformerEncoderLayer(LorentzModule):
             block's own layers alone normalise: the Lorentz way of ``nn.TransformerEncoderLayer``'s argument. It learns
             sooner; the paper has False.
         attention: further options for :class:`LorentzMultiheadAttention`, e.g. ``{"learnable_scale": True}``.
-        linear: further options for every :class:`LorentzLinear`, e.g. ``{"residual_dropout": 0.1}``, which drops some of
-            what the blocks add to their input, as ``nn.TransformerEncoderLayer`` does.
+        linear: further options for every :class:`LorentzLinear`, e.g. ``{"residual_dropout": 0.1}``, which drops some
+            of what blocks add to their input, as ``nn.TransformerEncoderLayer`` does.
 
     Shapes: ``(N, L, d_model) -> (N, L, d_model)``.
 
