@@ -35,6 +35,14 @@ def test_two_packed_files_are_read_as_they_are(tmp_path):
     assert corpus.notes == ("2 pairs for valid and 2 pairs for test held out with seed 0",)
 
 
+def test_files_of_one_name_have_a_checksum_each(tmp_path):
+    for language, word in (("en", "dog"), ("de", "Hund")):
+        (tmp_path / language).mkdir()
+        (tmp_path / language / "talks.txt").write_text("".join(f"{word} {i}\n" for i in range(40)))
+    files = {"source_file": tmp_path / "en/talks.txt", "target_file": tmp_path / "de/talks.txt"}
+    assert set(load_corpus(**files).sha256) == {str(path) for path in files.values()}
+
+
 def test_a_language_that_moses_does_not_know_is_told(tmp_path):
     path = tmp_path / "a.tsv"
     path.write_text("".join(f"a {i}\tb {i}\n" for i in range(40)))
@@ -43,6 +51,8 @@ def test_a_language_that_moses_does_not_know_is_told(tmp_path):
         "Moses has no rules for 'qq': tokenised BLEU uses those for English"
         in load_corpus(path, direction="en-qq").notes
     )
+    tokenized = load_corpus(path, direction="en-qq", tokenized=True).notes
+    assert "Moses has no rules for 'qq': text is put together for BLEU and chrF by those for English" in tokenized
 
 
 def test_what_is_held_out_depends_on_the_seed_and_shares_no_sentence_with_training(tmp_path):

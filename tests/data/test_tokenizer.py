@@ -5,10 +5,13 @@ import pytest
 from hybonet.data import search_path
 from hybonet.data.byte_pairs import BytePairs, read_codes
 from hybonet.data.corpora import load_named_corpus
+from hybonet.data.parallel_text import Pairs, ParallelText
 from hybonet.data.sentence_pieces import SentencePieces
 from hybonet.data.source_file import read_source
+from hybonet.data.token_batches import TokenBatches
 from hybonet.data.token_vocabulary import BOS, EOS, PAD, SPECIAL, UNK
 from hybonet.data.tokenizer import read_tokenizer, train_tokenizer
+from hybonet.data.translation_data import prepare
 
 TEXT = [*load_named_corpus("toy").splits["train"].source]
 
@@ -67,3 +70,13 @@ def test_the_codes_of_iwslt_cut_as_subword_nmt_does():
     # What `subword-nmt apply-bpe -c bpe10k.codes` writes (version 0.3.8).
     cut = BytePairs.from_text([], merges).pieces("in peterborough starteten wir mit dem längerfristigen programm .")
     assert " ".join(cut) == "in pe@@ ter@@ bor@@ ough star@@ teten wir mit dem län@@ ger@@ fri@@ stigen programm ."
+
+
+def test_special_tokens_written_in_a_text_are_unknown_words_and_are_told():
+    pairs = Pairs(("<s> the dog </s>", "a bird"), ("der <pad> Hund", "ein Vogel"))
+    data = prepare(ParallelText("marked", ("en", "de"), {"train": pairs, "valid": pairs}), "words", 100)
+    special = {PAD, BOS, EOS}
+    assert not special & set(data.tokens["train"].source.values.tolist() + data.tokens["train"].target.values.tolist())
+    assert "1 of 2 pairs of train with </s>, <pad>, <s> in the text, taken for unknown words" in data.notes
+    batches = TokenBatches(data.tokens["train"], 100)
+    assert batches.batch(batches.in_order()[0]).tokens == 7

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hybonet.metrics.bleu import translation_scores
+from hybonet.metrics.bleu import translation_scores, without_rules
 
 sacrebleu = pytest.importorskip("sacrebleu")
 REFERENCES = ["Der Hund schläft, z.B. hier.", 'Zwei Männer sehen den "alten" Baum.', "Eine Frau liest ein Buch."]
@@ -37,6 +37,21 @@ def test_tokenised_text_is_put_together_for_the_plain_scores():
     other = translation_scores(['i will see the dog &apos;s house , " here " .'], cut, language="en", tokenized=True)
     plain = sacrebleu.corpus_bleu(['i will see the dog\'s house, "here".'], [["i'll see the dog's house, \"here\"."]])
     assert other["bleu"] == pytest.approx(plain.score)
+
+
+def test_tokenised_text_says_so_in_the_signatures():
+    signatures = translation_scores(["a b ."], ["a b ."], language="en", tokenized=True)["signatures"]
+    assert signatures["bleu"].endswith("|text:detokenised-en")
+    assert signatures["chrf"].endswith("|text:detokenised-en")
+
+
+def test_languages_without_spaces_are_cut_as_sacrebleu_does_it(monkeypatch):
+    hypothesis, reference = ["他在看一本旧书。"], ["他在读一本旧书。"]
+    scores = translation_scores(hypothesis, reference, language="zh")
+    assert scores["bleu"] == sacrebleu.BLEU(trg_lang="zh").corpus_score(hypothesis, [reference]).score > 30
+    monkeypatch.setattr("hybonet.metrics.bleu.find_spec", lambda name: None)
+    assert "tok:char" in translation_scores(hypothesis, reference, language="ja")["signatures"]["bleu"]
+    assert without_rules("zh") == ["Moses does not cut 'zh' into words: of the scores, look at BLEU and chrF alone"]
 
 
 def test_a_language_that_moses_does_not_know_has_english_rules():

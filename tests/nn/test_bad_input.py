@@ -76,6 +76,11 @@ TABLE = {
         "the group's manifold is Lorentz(K=-2), but a parameter of shape (5, 4) holds points of Lorentz(K=-1)",
         "leave the group's manifold out",
     ),
+    "manifold where dropout belongs": (
+        lambda: LorentzMultiheadAttention(16, 4, Lorentz()),
+        "expected dropout to be a number, got Lorentz(K=-1)",
+        "a manifold is passed as manifold=",
+    ),
     "heads that do not divide": (
         lambda: LorentzMultiheadAttention(10, 4),
         "expected embed_dim (10) to be a multiple of num_heads, got num_heads=4",

@@ -12,6 +12,7 @@ from hybonet.data.corpora import load_named_corpus
 from hybonet.data.translation_data import prepare
 from hybonet.nn import LorentzLinear
 from hybonet.tasks.mt_decoding import Decoding
+from hybonet.tasks.mt_evaluation import evaluate
 from hybonet.tasks.mt_run import read_data, read_settings_to_resume, start_run, train_run
 from hybonet.tasks.run_folder import read_record
 from hybonet.tasks.translation import TranslationSettings, TranslationTask, build_translation_model, perplexity
@@ -232,6 +233,13 @@ def test_norm_first_of_hybonet_lets_the_blocks_add_to_their_input():
         for module in model.modules():
             if isinstance(module, LorentzLinear):
                 assert 0.5 * reach[module.form] < float(module.weight.detach().abs().max()) <= reach[module.form]
+
+
+def test_measuring_follows_the_model_wherever_its_settings_say_it_was_trained(run, model):
+    data = read_data(run)
+    elsewhere = SETTINGS.model_copy(update={"device": "cuda"})  # and then moved to a machine that has none
+    found = evaluate(model.model, data, "test", Decoding(beam=2), settings=elsewhere)
+    assert found["perplexity"] == pytest.approx(read_record(run)["test"]["perplexity"])
 
 
 def test_residual_dropout_is_for_the_blocks_of_hybonet():

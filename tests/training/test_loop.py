@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load_file
 
 from hybonet.training import Interrupted, LoopSettings, Trainer, TrainingDiverged
-from hybonet.training.processes import Processes
+from hybonet.training.processes import Processes, joined_processes
 from tests.training.toy import StopAt, ToyTask
 
 
@@ -342,3 +342,13 @@ def test_progress_on_a_pipe_breaks_a_long_silence(tmp_path):
     assert len(lines) == 5 + 1, "a line a batch and one for the validation"
     assert re.fullmatch(r"epoch +1/1  loss [\d.]+  [\d,.]+ rows/s  up to \d+ s left", lines[0])
     assert lines[4].endswith("  up to 0 s left"), "after the last batch"
+
+
+@pytest.mark.parametrize(("device", "rank", "chosen"), [("cuda", "3", 3), ("cuda:1", "3", 1), ("cpu", "3", None)])
+def test_a_process_takes_the_gpu_that_is_its_own(device, rank, chosen, monkeypatch):
+    taken = []
+    monkeypatch.setenv("LOCAL_RANK", rank)
+    monkeypatch.setattr(torch.cuda, "set_device", taken.append)
+    with joined_processes(device) as processes:
+        assert processes.world == 1
+    assert taken == ([] if chosen is None else [chosen])

@@ -144,15 +144,16 @@ def test_the_average_is_the_mean_of_the_kept_epochs_and_on_the_sheet(of, tmp_pat
     settings = LoopSettings(**BASE, average=3, average_of=of)
     trainer = Trainer(ToyTask(settings), tmp_path)
     result = trainer.fit()
-    scores = {row["epoch"]: row["accuracy"] for row in result.history if "averaged_epochs" not in row}
+    scores = {row["epoch"]: row["accuracy"] for row in result.history}
     kept = sorted(int(path.stem.removeprefix("epoch-")) for path in tmp_path.glob("epoch-*.safetensors"))
     assert len(kept) == 3
     if of == "last":
         assert kept == [4, 5, 6]
     else:
-        assert min(scores.get(epoch, 1.0) for epoch in kept) >= max(v for e, v in scores.items() if e not in kept)
+        assert min(scores[epoch] for epoch in kept) >= max(v for e, v in scores.items() if e not in kept)
     last = result.history[-1]
-    assert "averaged_accuracy" in last or last["averaged_epochs"] == kept
+    assert "averaged_accuracy" in last
+    assert last.get("averaged_epochs", kept) == kept
     before = {name: value.clone() for name, value in trainer.model.state_dict().items()}
     paths = [tmp_path / f"epoch-{epoch}.safetensors" for epoch in kept]
     space = torch.stack([read_tensors(path)["table.weight"][:, 1:] for path in paths]).mean(0)
@@ -183,7 +184,8 @@ def test_a_better_average_becomes_the_model(tmp_path):
     settings = LoopSettings(**{**BASE, "epochs": 2}, average=2, average_of="last")
     result = Trainer(LovesAverages(settings), tmp_path).fit()
     assert result.history[-1]["averaged_epochs"] == [1, 2]
-    assert result.best["accuracy"] == 1.0
+    assert (result.history[-1]["accuracy"], result.history[-1]["averaged_accuracy"]) == (0.1, 1.0)
+    assert (result.best["accuracy"], result.best["averaged_epochs"]) == (1.0, [1, 2])
     mean = torch.stack([read_tensors(tmp_path / f"epoch-{epoch}.safetensors")["head.bias"] for epoch in (1, 2)]).mean(0)
     torch.testing.assert_close(result.model.head.bias, mean)
     torch.testing.assert_close(read_tensors(tmp_path / "model.safetensors")["head.bias"], mean)
@@ -192,7 +194,10 @@ def test_a_better_average_becomes_the_model(tmp_path):
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ({"averaged_epochs": [2, 3]}, "kept: the mean of the weights after epochs 2, 3, perplexity 4.0000"),
+        (
+            {"averaged_epochs": [2, 3], "averaged_perplexity": 3.5},
+            "kept: the mean of the weights after epochs 2, 3, perplexity 3.5000",
+        ),
         ({"averaged_perplexity": 5.0}, "the mean of the weights is no better than the best epoch: perplexity 5.0000"),
     ],
 )

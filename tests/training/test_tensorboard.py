@@ -19,6 +19,16 @@ def test_every_number_of_an_epoch_is_a_curve(tmp_path):
     assert [event.step for event in events.Scalars("loss")] == [1, 2, 3]
 
 
+def test_what_is_no_number_is_no_curve(tmp_path):
+    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    reporter = TensorBoardReporter(tmp_path)
+    with reporter.running(1, 0):
+        reporter.epoch({"epoch": 2, "loss": 1.0, "averaged_epochs": [1, 2]}, "accuracy", None)
+    events = accumulator.EventAccumulator(str(tmp_path))
+    events.Reload()
+    assert events.Tags()["scalars"] == ["loss"]
+
+
 def test_without_tensorboard_the_remedy_is_named(tmp_path, monkeypatch):
     original = builtins.__import__
 

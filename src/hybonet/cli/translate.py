@@ -40,7 +40,7 @@ def translate(
         int | None, typer.Option(min=1, help="Translations followed at a time; 1: greedy.", show_default="the run's")
     ] = None,
     length_penalty: Annotated[
-        float | None, typer.Option(min=0, help="0: short translations win.", show_default="the run's")
+        float | None, typer.Option(min=0, help="Of a beam; 0: short translations win.", show_default="the run's")
     ] = None,
     n_best: Annotated[int, typer.Option(min=1, help="Translations of each sentence.")] = 1,
     temperature: Annotated[
@@ -48,7 +48,7 @@ def translate(
     ] = None,
     top_k: Annotated[int | None, typer.Option(min=1, help="Draw among so many likeliest tokens.")] = None,
     top_p: Annotated[float | None, typer.Option(min=0.001, max=1, help="Draw among so much probability.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the draw.")] = 0,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of the draw at random.", show_default="0")] = None,
     form: Annotated[
         Literal["text", "tsv", "json"],
         typer.Option(
@@ -71,14 +71,21 @@ def translate(
             )
         if temperature is not None and beam is not None:
             raise ValueError("expected --beam or --temperature, got both: a draw follows no beam; leave one out")
+        if temperature is None and seed is not None:
+            raise ValueError("expected --seed with --temperature: a search draws nothing at random; leave it out")
         if output is not None:
             check_output(output)
             if sentences is not None and output.resolve() == sentences.resolve():
                 raise ValueError(f"expected another file than the sentences' own, got {str(output)!r} for both")
         model = MTModel.load(run)
         wide = max(n_best, model.settings.beam) if beam is None else beam
+        if length_penalty is not None and (temperature is not None or wide == 1):
+            raise ValueError(
+                "expected --length-penalty with a beam of 2 or more, which compares translations: greedy decoding and "
+                "draws have only one; give --beam 4, or leave it out"
+            )
         penalty = model.settings.length_penalty if length_penalty is None else length_penalty
-        how = Decoding(wide, penalty, n_best, temperature, top_k, top_p, seed)
+        how = Decoding(wide, penalty, n_best, temperature, top_k, top_p, seed or 0)
         lines = _read_lines(sentences)
         empty = sum(not model.source_tokenizer.encode(line) for line in lines)
         with counting("translating", len(lines) - empty) as progress:

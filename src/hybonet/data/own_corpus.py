@@ -78,19 +78,26 @@ def load_corpus(
     if "valid" not in splits:
         splits = _hold_out(splits, seed, notes)
     notes += note_shared(splits)
-    if direction and not tokenized:
-        notes += without_rules(languages[1])
+    if direction:
+        notes += without_rules(languages[1], tokenized=tokenized)
     elif not tokenized:
         notes.append("tokenised BLEU uses Moses's rules for English; name the languages with --direction for others")
     return ParallelText(
         str(source if source is not None else source_file),
         languages,
         splits,
-        sha256={file.bare_name: file.sha256 for parts in files.values() for file in parts},
+        sha256=_checksums([file for parts in files.values() for file in parts]),
         tokenized=tokenized,
         merges=tuple(read_codes(read_source(codes))) if codes is not None else (),
         notes=tuple(notes),
     )
+
+
+def _checksums(files: list[SourceFile]) -> dict[str, str]:
+    """By the names of the files or, where two have one name, by their paths."""
+    names = [file.bare_name for file in files]
+    alike = len(set(names)) < len(names)
+    return {file.source if alike else name: file.sha256 for name, file in zip(names, files, strict=True)}
 
 
 def _read(parts: tuple[SourceFile, ...], notes: list[str]) -> Pairs:

@@ -27,7 +27,7 @@ class TextBatch:
     tokens: int
     share: float = 1.0
 
-    def to(self, device: str) -> TextBatch:
+    def to(self, device: str | torch.device) -> TextBatch:
         """The same on a device."""
         source, target_in, target_out = (each.to(device) for each in (self.source, self.target_in, self.target_out))
         return TextBatch(source, target_in, target_out, self.tokens, self.share)

@@ -10,8 +10,11 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from hybonet.data.parallel_text import ParallelText
-from hybonet.data.token_vocabulary import BOS, EOS, PAD
-from hybonet.data.tokenizer import Tokenizer
+from hybonet.data.token_vocabulary import BOS, EOS, PAD, SPECIAL, UNK
+from hybonet.data.tokenizer import Tokenizer, Words
+
+#: What would steer a model if it were read from a text.
+_CONTROL = frozenset(SPECIAL) - {SPECIAL[UNK]}
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,8 @@ def encode_splits(
     """All splits as numbers, and what was done about long sentences.
 
     Training pairs with a sentence of more than ``max_length`` tokens are left out; in other splits, where leaving out
-    would change what is measured, such sentences are cut. Both are counted in the notes.
+    would change what is measured, such sentences are cut. Both are counted in the notes, and so are pairs with a
+    special token written out, which vocabularies of words take for an unknown one.
 
     Example:
         >>> from hybonet.data.parallel_text import Pairs
@@ -105,6 +109,13 @@ def encode_splits(
                 f"{sum(long):,} of {len(pairs):,} pairs of {name} with a sentence of more than {max_length} tokens "
                 "cut there for the model"
             )
+        if type(target) is Words:  # all others cut them up
+            marked = sum(not _CONTROL.isdisjoint((*first.split(), *second.split())) for first, second in pairs)
+            if marked:
+                notes.append(
+                    f"{marked:,} of {len(pairs):,} pairs of {name} with {', '.join(sorted(_CONTROL))} in the text, "
+                    "taken for unknown words"
+                )
         cut = [(first[:max_length], second[:max_length]) for first, second in numbers]
         splits[name] = TokenPairs(
             Sequences.pack(first for first, _ in cut), Sequences.pack(second for _, second in cut)

@@ -11,7 +11,7 @@ SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
 
 
 class TokenVocabulary:
-    """Tokens by number; what is not among them is :data:`UNK`.
+    """Tokens by number; what is not among them is :data:`UNK`, and so is a special token that stands in a text.
 
     Args:
         tokens: the ordinary tokens, without the special ones; their numbers begin after those.
@@ -28,6 +28,8 @@ class TokenVocabulary:
         if len(self._numbers) < len(self._tokens):
             twice = next(token for token, count in Counter(self._tokens).items() if count > 1)
             raise ValueError(f"expected every token once, got {twice!r} twice; leave one out")
+        for token in SPECIAL:
+            self._numbers[token] = UNK  # a word like any other unknown one, not the end of a sentence or padding
 
     @classmethod
     def from_counts(cls, sentences: Iterable[Sequence[str]], size: int | None = None) -> TokenVocabulary:

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any
+
+#: Languages written without spaces between words, and how sacreBLEU cuts them: with a package's help or by character.
+_WITHOUT_SPACES = {
+    "zh": ("zh", None),
+    "ja": ("ja-mecab", "MeCab"),
+    **dict.fromkeys(("km", "lo", "my", "th"), ("char", None)),
+}
 
 
 def translation_scores(
@@ -12,6 +20,8 @@ def translation_scores(
     """Scores of a corpus, one reference a sentence.
 
     ``bleu`` and ``chrf`` are sacreBLEU's on plain text and come with the signatures that say how they were made.
+    Languages without spaces between words are cut as sacreBLEU does it, Japanese by character where MeCab is not
+    installed.
     ``tokenized_bleu`` is the convention of the paper: BLEU of lowercased text as Moses tokenises it. It is higher or
     lower than ``bleu`` by a point or two and must not be compared with it.
 
@@ -33,7 +43,7 @@ def translation_scores(
     sacrebleu = _required("sacrebleu")
     plain = [_detokenised(side, language) if tokenized else list(side) for side in (hypotheses, references)]
     cut = [list(side) if tokenized else _tokenised(side, language) for side in (hypotheses, references)]
-    bleu = sacrebleu.BLEU()
+    bleu = sacrebleu.BLEU(tokenize=_sacrebleu_tokenizer(language))
     chrf = sacrebleu.CHRF()
     # force: the warning about tokenised text is for those who do not know.
     convention = sacrebleu.BLEU(lowercase=True, tokenize="none", force=True)
@@ -43,9 +53,10 @@ def translation_scores(
         "tokenized_bleu": convention.corpus_score(cut[0], [cut[1]]).score,
     }
     moses = "given" if tokenized else f"moses-{_moses_language(language)}"
+    together = f"|text:detokenised-{_moses_language(language)}" if tokenized else ""
     scores["signatures"] = {
-        "bleu": str(bleu.get_signature()),
-        "chrf": str(chrf.get_signature()),
+        "bleu": f"{bleu.get_signature()}{together}",
+        "chrf": f"{chrf.get_signature()}{together}",
         "tokenized_bleu": f"{convention.get_signature()}|text:{moses}",
     }
     return scores
@@ -61,16 +72,27 @@ def _detokenised(sentences: Sequence[str], language: str) -> list[str]:
     return [detokenizer.detokenize(sentence.split()) for sentence in sentences]
 
 
-def without_rules(language: str) -> list[str]:
-    """A note if tokenised BLEU of a language rests on the rules of another.
+def _sacrebleu_tokenizer(language: str) -> str:
+    """How sacreBLEU is to cut plain text of a language."""
+    name, package = _WITHOUT_SPACES.get(language, ("13a", None))
+    return name if package is None or find_spec(package) else "char"
+
+
+def without_rules(language: str, *, tokenized: bool = False) -> list[str]:
+    """A note if scores of a language rest on the rules of another, or on words that are not written apart.
 
     Example:
-        >>> without_rules("de"), without_rules("qq")  # doctest: +ELLIPSIS
+        >>> without_rules("de"), without_rules("qq")
         ([], ["Moses has no rules for 'qq': tokenised BLEU uses those for English"])
+        >>> without_rules("qq", tokenized=True)
+        ["Moses has no rules for 'qq': text is put together for BLEU and chrF by those for English"]
     """
+    if language in _WITHOUT_SPACES and not tokenized:
+        return [f"Moses does not cut {language!r} into words: of the scores, look at BLEU and chrF alone"]
     if _moses_language(language) == language:
         return []
-    return [f"Moses has no rules for {language!r}: tokenised BLEU uses those for English"]
+    use = "text is put together for BLEU and chrF by" if tokenized else "tokenised BLEU uses"
+    return [f"Moses has no rules for {language!r}: {use} those for English"]
 
 
 def _moses_language(language: str) -> str:

@@ -57,7 +57,7 @@ def sample(
         temperature: logits are divided by it; near 0 the draw is greedy.
         top_k: draw among so many likeliest tokens.
         top_p: draw among the likeliest tokens that together have at least this probability.
-        generator: the source of chance, torch's global one by default.
+        generator: the source of chance, on the processor; torch's global one by default.
 
     Scores are those of the model, not of the narrowed distribution that was drawn from.
 
@@ -83,8 +83,8 @@ def sample(
             chance = chance.masked_fill(chance.cumsum(-1) - chance >= top_p, 0.0)
         if top_k is not None:
             chance = chance[:, :top_k]
-        place = torch.multinomial(chance, 1, generator=generator)
-        return token.gather(-1, place)[:, 0]
+        place = torch.multinomial(chance.cpu(), 1, generator=generator)
+        return token.gather(-1, place.to(token.device))[:, 0]
 
     return _one_by_one(model, source, max_length, draw)
 

@@ -28,6 +28,7 @@ def token_cross_entropy(question: Tensor, candidates: Tensor, labels: Tensor, la
     truth = (question * candidates[labels]).sum(-1)
     loss = inner_softmax_loss(question, candidates, truth, weight=torch.ones_like(truth), left_out=Places(rows, labels))
     if label_smoothing:
-        # The mean of all scores needs none of them: it is the product with the candidates' mean.
-        loss = loss + label_smoothing * (truth - question @ candidates.mean(0)).sum()
+        # The mean of all scores needs none of them: it is the product with the candidates' mean. Not by @, which
+        # autocast would round.
+        loss = loss + label_smoothing * (truth.sum() - (question.sum(0) * candidates.mean(0)).sum())
     return loss

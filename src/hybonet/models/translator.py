@@ -114,7 +114,7 @@ class Translator(TransformerTranslator):
                 "head_scale": HEAD_SCALE if norm_first else None,
                 **(attention or {}),
             },
-            linear={**(linear or {}), "residual_dropout": residual_dropout},
+            linear={"residual_dropout": residual_dropout, **(linear or {})},
         )
         self.encoder_layers, self.decoder_layers = transformer.encoder.layers, transformer.decoder.layers  # type: ignore[assignment]
         self.head = LorentzDistanceHead.from_embedding(self.target_embedding)

@@ -67,10 +67,10 @@ class LorentzMultiheadAttention(LorentzModule):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(manifold)
-        if not 0.0 <= dropout <= 1.0:
-            raise ValueError(f"expected dropout probability between 0 and 1, got {dropout}")
         if not isinstance(dropout, float | int):
             raise ValueError(f"expected dropout to be a number, got {dropout!r}; a manifold is passed as manifold=...")
+        if not 0.0 <= dropout <= 1.0:
+            raise ValueError(f"expected dropout probability between 0 and 1, got {dropout}")
         self.embed_dim, self.num_heads = embed_dim, num_heads
         self.head_dim = head_features(embed_dim, num_heads)
         self.dropout, self.batch_first = dropout, batch_first

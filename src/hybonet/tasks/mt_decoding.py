@@ -65,7 +65,6 @@ def decode_all(
     how: Decoding,
     *,
     batch_size: int = 64,
-    device: str = "cpu",
     progress: Callable[[int], None] | None = None,
 ) -> list[list[Hypothesis]]:
     """Translations of sentences (numbers without end), ``n_best`` for each, in the order of the sentences.
@@ -73,6 +72,7 @@ def decode_all(
     ``progress`` is called with the number of sentences done after each batch.
     """
     found: list[list[Hypothesis]] = [[] for _ in range(len(sentences))]
+    device = next(model.parameters()).device
     order = sentences.lengths.argsort(descending=True, stable=True)  # memory runs out at once or never
     for number, rows in enumerate(order.split(batch_size) if len(order) else ()):
         source = sentences.padded(rows.tolist(), end=True).to(device)

@@ -28,9 +28,9 @@ def evaluate(
 ) -> dict[str, Any]:
     """Perplexity of the references, and scores of the model's own translations, with what they were made with."""
     with torch.no_grad():
-        surprise = perplexity(model, data, split, settings.batch_tokens, settings.device)
+        surprise = perplexity(model, data, split, settings.batch_tokens)
     started = time.monotonic()
-    found = decode_all(model, data.tokens[split].source, how, device=settings.device, progress=progress)
+    found = decode_all(model, data.tokens[split].source, how, progress=progress)
     seconds = time.monotonic() - started
     written = [data.target_tokenizer.decode(hypotheses[0].tokens) for hypotheses in found]
     text = data.texts[split]

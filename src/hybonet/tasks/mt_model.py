@@ -143,7 +143,9 @@ class MTModel:
         source = [*self.source_tokenizer.encode(sentence)[:limit], EOS]
         text = self.translate(sentence) if translation is None else translation
         target = self.target_tokenizer.encode(text)[:limit]
-        maps = self.model.attention_maps(torch.tensor([source]), torch.tensor([[BOS, *target]]))
+        device = next(self.model.parameters()).device
+        asked = (torch.tensor([each], device=device) for each in (source, [BOS, *target]))
+        maps = self.model.attention_maps(*asked)
         if not maps.cross:
             raise ValueError(f"expected a model with attention, but {self.settings.model} has none to show")
         return Attention(

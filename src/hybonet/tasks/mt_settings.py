@@ -33,7 +33,10 @@ class TranslationSettings(LoopSettings):
     dropout: float = Field(0.1, ge=0, lt=1, description="share of numbers set to 0 at random in training")
     attention_dropout: float = Field(0.1, ge=0, lt=1, description="the same for attention weights")
     residual_dropout: float = Field(
-        0.0, ge=0, lt=1, description="hybonet: the same for what a block adds to its input; others have dropout there"
+        0.0,
+        ge=0,
+        lt=1,
+        description="hybonet: the same for what a block adds to its input; euclidean and hatt have dropout there",
     )
     positions: Literal["learned", "sinusoidal"] | None = Field(
         None, description="vectors of places in a sentence; none: sinusoidal for euclidean and hatt, else learned"
@@ -78,7 +81,9 @@ class TranslationSettings(LoopSettings):
         None, gt=0, description="hybonet: spread of a token's coordinates at the start; none: radius about 1"
     )
     compile: bool = Field(
-        False, description="compile the model with torch.compile: quicker after a minute; needs a C++ compiler"
+        False,
+        description="compile the model with torch.compile, which takes a minute or two and a C++ compiler; on "
+        "processors it is quicker for some sizes and slower for others",
     )
     beam: int = Field(4, ge=1, description="translations followed at a time when the test sentences are translated")
     length_penalty: float = Field(

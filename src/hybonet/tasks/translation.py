@@ -79,7 +79,7 @@ class TranslationTask:
         return mean if batch.share == 1.0 else mean * batch.share
 
     def validate(self, model: nn.Module) -> dict[str, float]:
-        return {"perplexity": perplexity(model, self.data, "valid", self.settings.batch_tokens, self.settings.device)}
+        return {"perplexity": perplexity(model, self.data, "valid", self.settings.batch_tokens)}
 
     def describe(self) -> dict[str, Any]:
         data = self.data
@@ -132,8 +132,9 @@ def build_translation_model(
     )
 
 
-def perplexity(model: nn.Module, data: TranslationData, split: str, batch_tokens: int, device: str = "cpu") -> float:
+def perplexity(model: nn.Module, data: TranslationData, split: str, batch_tokens: int) -> float:
     """The exponential of the mean negative log-probability of a token of the translations, ends included."""
+    device = next(model.parameters()).device
     batches = TokenBatches(data.tokens[split], batch_tokens)
     total, tokens = 0.0, 0
     for rows in batches.in_order():

@@ -38,6 +38,8 @@ class TrainingDiverged(ValueError):  # noqa: N818 - what happened, as Interrupte
 
 
 #: What a line of the history says of the training itself, beside the metrics.
+#: What a figure of averaged weights is called beside the same of an epoch's.
+_AVERAGED = "averaged_"
 _OF_THE_LOOP = ("epoch", "updates", "lr", "seconds", "processor_seconds")
 
 
@@ -265,7 +267,10 @@ class Trainer:
             save_model(self.folder / BEST, self.model, epoch=position.epoch + 1, **{self.task.monitor: value})
 
     def _average(self, value: float, final: bool) -> dict[str, Any]:
-        """Keep this epoch's weights for the average; at the end, see whether it is better than any single epoch."""
+        """Keep this epoch's weights for the average; at the end, see whether it is better than any single epoch.
+
+        What is returned stands beside the epoch's own figures.
+        """
         settings, epoch = self.settings, self.position.epoch + 1
         kept = Snapshots(self.folder, settings.average, settings.average_of, self.task.higher_is_better)
         if self.processes.is_main:
@@ -277,10 +282,11 @@ class Trainer:
         with averaged_weights(self.model, kept.paths()):
             metrics = self._validate()
             average = metrics[self.task.monitor]
+            found: dict[str, Any] = {f"{_AVERAGED}{name}": value for name, value in metrics.items()}
             if self._is_best(average):
                 self._keep_as_best(average)  # patience counts epochs, so a run that is out of it ends all the same
-                return {**metrics, "averaged_epochs": epochs}
-        return {f"averaged_{self.task.monitor}": average}
+                found["averaged_epochs"] = epochs
+        return found
 
     # -- saving ---------------------------------------------------------------------------------------------------
 
@@ -329,6 +335,12 @@ class Trainer:
         self.model.eval()
         best: dict[str, Any] | None = next((row for row in history if row["epoch"] == self.position.best_epoch), None)
         best = best or self._validate()  # somebody took the history away
+        averaged = {name: value for name, value in best.items() if name.startswith(_AVERAGED)}
+        best = {name: value for name, value in best.items() if name not in averaged}
+        if "averaged_epochs" in averaged:  # the model is the average
+            epochs = averaged.pop("averaged_epochs")
+            best |= {name.removeprefix(_AVERAGED): value for name, value in averaged.items()}
+            best["averaged_epochs"] = epochs
         return FitResult(
             model=self.model,
             best={k: v for k, v in best.items() if k not in _OF_THE_LOOP},

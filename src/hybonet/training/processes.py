@@ -64,14 +64,20 @@ def process_count() -> int:
 
 @contextmanager
 def joined_processes(device: str) -> Iterator[Processes]:
-    """Join the group that `torchrun` (or accelerate) announces in the environment; alone without one."""
-    world = process_count()
+    """Join the group that `torchrun` (or accelerate) announces in the environment; alone without one.
+
+    The GPU that is asked for, or with ``cuda`` this process's own of several, becomes the current one: what is put on
+    ``cuda`` goes there, and random numbers are drawn, saved and restored there.
+    """
+    world, chosen = process_count(), torch.device(device)
+    if chosen.type == "cuda":
+        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")) if chosen.index is None else chosen.index)
     if world == 1:
         yield Processes()
         return
     fresh = not distributed.is_initialized()
     if fresh:
-        distributed.init_process_group("nccl" if torch.device(device).type == "cuda" else "gloo")
+        distributed.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
     processes = Processes(distributed.get_rank(), world)
     try:
         yield processes

@@ -118,11 +118,11 @@ class TerminalReporter(Reporter):
 
     def _about_average(self, row: dict[str, Any], monitor: str) -> Iterator[str]:
         """At the end of a training with averaging: whether the mean of the weights is what was kept."""
+        found = row.get(f"averaged_{monitor}")
         if "averaged_epochs" in row:
             epochs = ", ".join(map(str, row["averaged_epochs"]))
-            yield f"{self.title}kept: the mean of the weights after epochs {epochs}, {monitor} {row[monitor]:.4f}"
-        elif f"averaged_{monitor}" in row:
-            found = row[f"averaged_{monitor}"]
+            yield f"{self.title}kept: the mean of the weights after epochs {epochs}, {monitor} {found:.4f}"
+        elif found is not None:
             yield f"{self.title}the mean of the weights is no better than the best epoch: {monitor} {found:.4f}"
 
     @contextmanager

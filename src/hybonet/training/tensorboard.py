@@ -42,7 +42,7 @@ class TensorBoardReporter(Reporter):
 
     def epoch(self, row: dict[str, Any], monitor: str, best: float | None) -> None:
         for name, value in row.items():
-            if name != "epoch":
+            if name != "epoch" and isinstance(value, int | float):
                 self.writer.add_scalar(name, value, row["epoch"])
         self.shown.epoch(row, monitor, best)
 
