@@ -181,7 +181,17 @@ OPTIONS = [
     BadInput(
         "a fixed setting of a run",
         f"{RESUME} --set lr=0.1",
-        ("than of epochs, minutes, patience, validate_every, checkpoint_seconds with --resume, got lr",),
+        ("than of epochs, minutes, patience, validate_every, checkpoint_seconds, device with --resume, got lr",),
+    ),
+    BadInput(
+        "a recipe for learning from others, without them",
+        f"{TRAIN} --recipe wn18rr-32-taught",
+        ("expected --teacher RUN with the recipe wn18rr-32-taught",),
+    ),
+    BadInput(
+        "a search for how much teachers count",
+        f"{TUNE} --range teacher_share=0.1:0.9",
+        ("range of teacher_share: a search has no teachers to learn from",),
     ),
     BadInput(
         "fewer epochs than done", f"{RESUME} --set epochs=1", ("more than the 2 epochs already done, got epochs=1",)

@@ -292,6 +292,12 @@ def test_repeated_rows_are_dropped_and_noted(tmp_path: Path) -> None:
     assert "1 triples of test also occur in train or valid" in graph.warnings
 
 
+def test_a_given_test_part_that_train_repeats_is_named_without_a_valid_part(tmp_path: Path) -> None:
+    rows = "".join(f"a{i}\tnext\ta{i + 1}\n" for i in range(40))
+    write_splits(tmp_path, train=rows, test="a1\tnext\ta2\na5\tnext\ta6\n")
+    assert "2 triples of test also occur in train" in load_triples(tmp_path).warnings
+
+
 def test_leaks_through_inverse_relations_are_named(tmp_path: Path) -> None:
     train = "".join(f"p{i}\tparent\tc{i}\nc{i}\tchild\tp{i}\n" for i in range(20))
     extra = "p0\tknows\tc5\nc5\tknows\tp3\np20\tknows\tc20\n"

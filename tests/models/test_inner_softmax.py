@@ -105,13 +105,24 @@ def test_a_choice_is_the_softmax_loss_of_the_scores(model, pooled, smoothing, fi
             if filtered:
                 hidden[known] = True
             others = scores.masked_fill(hidden, -torch.inf)
-            others, total = (others[:, pool], 40) if pooled else (others, None)
+            others, total = (others[:, pool], 40 - hidden.sum(1)) if pooled else (others, None)
             each = softmax_loss(scores.gather(1, tails[:, None])[:, 0], others, smoothing=smoothing, total=total)
             loss = (weight * each).sum()
         loss.backward()
         results.append([loss] + [torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in model.parameters()])
     for one, other in zip(*results, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-8, atol=1e-10)
+
+
+def test_a_pool_of_all_entities_is_no_sample_whatever_is_known():
+    torch.manual_seed(0)
+    model = TripleScorer(40, 3, 8, dtype=torch.float64).eval()
+    heads, tails, relations = torch.randint(40, (B,)), torch.randint(40, (B,)), torch.randint(6, (B,))
+    known = Places(torch.zeros(30, dtype=torch.long), torch.arange(30))
+    weight = torch.ones(B, dtype=torch.float64)
+    whole = model(heads, relations, tails, choice=Choice(weight, known))
+    pool = model(heads, relations, tails, pool=torch.arange(40), choice=Choice(weight, known, total=40))
+    torch.testing.assert_close(pool, whole)
 
 
 def test_a_choice_needs_one_right_tail_a_question():

@@ -6,6 +6,8 @@ import pytest
 import torch
 from tests.recipes.test_recipes import toy_graph
 
+from hybonet.cli.answers import write_answers, write_judgements
+from hybonet.data.triples import TripleData
 from hybonet.models import TripleScorer
 from hybonet.tasks.kg_answers import KGModel
 
@@ -137,3 +139,14 @@ def test_half_a_triple_and_an_unknown_one_are_not_judged(model, triple, message)
     with pytest.raises(ValueError, match=message):
         model.judge([triple])
     assert model.judge([]) == []
+
+
+def test_names_are_shown_as_they_are_whatever_brackets_they_have(capsys):
+    names = ("Mercury [planet]", "[/m/02]", "[bold]Mercury")
+    graph = TripleData.from_labels([(names[0], "[is] a", names[1]), (names[2], "[is] a", names[1])])
+    model = KGModel(TripleScorer(3, 1, 8), graph)
+    question = {"head": names[0], "relation": "[is] a"}
+    write_answers([(question, model.ask(question))], "table", None)
+    write_judgements(model.judge([{"head": names[2], "relation": "[is] a", "tail": names[1]}]), "table", None)
+    shown = capsys.readouterr().out
+    assert all(shown.count(name) >= 2 for name in (*names, "[is] a"))

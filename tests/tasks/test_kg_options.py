@@ -9,6 +9,8 @@ from tests.recipes.test_recipes import toy_graph
 
 from hybonet import KGModel
 from hybonet.data.triples import TripleData
+from hybonet.models import TripleScorer
+from hybonet.tasks.kg_losses import regularisation
 from hybonet.tasks.kg_settings import Baseline, KnowledgeGraphSettings
 from hybonet.tasks.knowledge_graph import Batch, KnowledgeGraphTask, evaluate
 from hybonet.training import Trainer
@@ -66,6 +68,20 @@ def test_every_option_changes_the_loss(base, change):
     assert before == first_loss(**base)
     assert math.isfinite(after)
     assert after != before
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("regularizer", ["l2", "n3"])
+def test_penalties_pull_entities_inwards_beyond_the_max_norm_too(regularizer, sparse):
+    """Beyond it the loss sees the bound and not the length, so that the penalty must be of what is stored."""
+    scorer = TripleScorer(5, 1, 4, max_norm=0.5)
+    scorer.entities.sparse = sparse
+    with torch.no_grad():
+        scorer.entities.weight.copy_(scorer.manifold.random_normal(5, 4, std=3.0))
+    regularisation([scorer.penalised(torch.arange(5))], 2 if regularizer == "l2" else 3).backward()
+    gradient = scorer.entities.weight.grad.to_dense()
+    assert ((gradient * scorer.entities.weight)[:, 1:].sum(1) > 0.1).all()
+    assert not gradient[:, 0].any()
 
 
 @pytest.mark.parametrize("model", ["hybonet", "hybonet-tangent", "TuckER", "RotH"])

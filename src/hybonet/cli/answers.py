@@ -112,12 +112,14 @@ def write_judgements(judged: list[Judgement], form: str, output: Path | None) ->
         return
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(*COLUMNS, "rank of tail", "of head", "probability", "known")
     for each in judged:
         ranks = (f"{each.tail_rank:,g}", f"{each.head_rank:,g}")
         known = "yes" if each.known else ""
-        table.add_row(each.head, each.relation, each.tail, *ranks, f"{each.probability:.3f}", known)
+        names = map(Text, (each.head, each.relation, each.tail))  # as they are: strings would be read as markup
+        table.add_row(*names, *ranks, f"{each.probability:.3f}", known)
     Console().print(table)
 
 
@@ -156,12 +158,13 @@ def write_rows(
 def _print_tables(answered: list[tuple[dict[str, str], list[Answer]]]) -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     for question, answers in answered:
-        title = " — ".join(question.get(name, "?") for name in COLUMNS)
+        title = Text(" — ".join(question.get(name, "?") for name in COLUMNS), style="table.title")
         figure = "score" if any(answer.probability is None for answer in answers) else "probability"
         table = Table("", "answer", "label", figure, "known", title=title, title_justify="left")
         for rank, answer in enumerate(answers, 1):
             value = f"{getattr(answer, figure):.3f}"
-            table.add_row(str(rank), answer.name, answer.label, value, "yes" if answer.known else "")
+            table.add_row(str(rank), Text(answer.name), Text(answer.label), value, "yes" if answer.known else "")
         Console().print(table)

@@ -149,9 +149,15 @@ def _start(out: Path, settings: KnowledgeGraphSettings, given: dict[str, Any], o
     """Load the graph and write what a run starts from."""
     from rich.progress import Progress
 
+    from hybonet.recipes import recipe
     from hybonet.tasks.kg_run import start_run
 
     recipe_name, teachers = given.pop("recipe", "default"), given.pop("teacher", ())
+    if recipe(recipe_name, "kg").taught and not teachers:
+        raise ValueError(
+            f"expected --teacher RUN with the recipe {recipe_name}, which learns from trained runs; give one or more, "
+            "or choose another recipe"
+        )
     graph = load_data(given)
     with Progress(transient=True, disable=not teachers) as bar:
         asking = bar.add_task("asking the teachers", total=None, visible=bool(teachers))

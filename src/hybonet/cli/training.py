@@ -70,6 +70,7 @@ def settings_for(task: str, recipe_name: str, changes: list[str]) -> Any:
 def settings_to_resume(out: Path, read: Callable[[Path], Any], given: dict[str, Any], changes: list[str]) -> Any:
     """The settings of the run in ``out`` to go on with; of ``given`` options there may be none, of changes few."""
     from hybonet.tasks.run_folder import change_settings
+    from hybonet.training import override
     from hybonet.training.device import check_device
 
     if given:
@@ -78,7 +79,7 @@ def settings_to_resume(out: Path, read: Callable[[Path], Any], given: dict[str, 
             "its data and settings; start a new one to change them"
         )
     settings = read(out)
-    check_device(settings.device)
+    check_device(override(settings, changes).device)
     return change_settings(out, settings, changes)
 
 

@@ -298,6 +298,10 @@ _KG = Kind(
     _kg_tasks,
     "The search knows no test triples. hybonet train leaves them, too, out of the rankings, so its validation figures "
     "are higher.",
+    fixed=dict.fromkeys(
+        ("teacher_share", "teacher_answers", "teacher_sharpness"),
+        "a search has no teachers to learn from; leave it out",
+    ),
 )
 _GRAPH = Kind("graph", "graph-lp", _graph_tasks)
 _HIERARCHY = Kind("hierarchy", "hierarchy", _hierarchy_tasks)
@@ -308,6 +312,6 @@ _TRANSLATION = Kind(
     _translation_tasks,
     fixed=dict.fromkeys(
         ("tokenizer", "vocabulary", "share_vocabulary", "max_length"),
-        "perplexities of different tokens cannot be compared",
+        "perplexities of different tokens cannot be compared; fix it with --set, and search for each by itself",
     ),
 )

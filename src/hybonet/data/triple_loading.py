@@ -121,10 +121,10 @@ def build_triples(
     arrays = {split: _numbered(part, entity, relation, notes) for split, part in read.items()}
     missing = [split for split in SPLITS if split not in arrays]
     warnings: list[str] = []
+    if len(arrays) > 1:
+        warnings += _leaks({split: arrays.get(split, arrays["train"][:0]) for split in SPLITS}, relations)
     if missing:
         arrays = _split_off(arrays, missing, {"valid": valid, "test": test}, seed, relations, notes, warnings)
-    else:
-        warnings += _leaks(arrays, relations)
     warnings += _unknown_in_train(arrays, entities, relations)
     entity_names = _named(entities, "entity", names, short_names, notes)
     named_relations = _named(relations, "relation", relation_names, short_names, notes)
@@ -209,7 +209,7 @@ def _leaks(arrays: dict[SplitName, Ids], relations: list[str]) -> list[str]:
         shared = np.isin(keys[part == number], keys[part < number])
         first[part == number] = ~shared
         if shared.any():
-            before = " or ".join(SPLITS[:number])
+            before = " or ".join(split for split in SPLITS[:number] if len(arrays[split]))
             warnings.append(f"{shared.sum():,} triples of {SPLITS[number]} also occur in {before}")
     everything, part, in_train = everything[first], part[first], in_train[first]
     redundant = find_redundant_relations(everything)

@@ -124,12 +124,13 @@ class InnerProductModel(TripleModel):
             question, truth = question * choice.sharpness[:, None], truth * choice.sharpness[:, None]
             loop = loop * choice.sharpness if loop is not None else None
         rows = torch.arange(len(heads), device=heads.device)
-        left_out = _locate(Places(rows, tails), pool)
+        no_candidates = Places(rows, tails)
         if soft is not None:
             taught = Places(rows.repeat_interleave(soft.entities.shape[1]), soft.entities.flatten())
-            left_out = _together(left_out, _locate(taught, pool), len(candidates))
+            no_candidates = _together(no_candidates, taught, self.num_entities)
         if choice.known is not None:
-            left_out = _together(left_out, _locate(choice.known, pool), len(candidates))
+            no_candidates = _together(no_candidates, choice.known, self.num_entities)
+        left_out = _locate(no_candidates, pool)
         extra = None
         if loop is not None:
             at = _locate(Places(rows, heads), pool)
@@ -137,7 +138,8 @@ class InnerProductModel(TripleModel):
         number = len(candidates) - torch.bincount(left_out.rows, minlength=len(heads))
         share = None
         if choice.total is not None:
-            share = ((choice.total - own.shape[1]) / number.clamp_min(1)).clamp_min(1).log().to(truth)
+            others_in_all = choice.total - torch.bincount(no_candidates.rows, minlength=len(heads))
+            share = (others_in_all / number.clamp_min(1)).clamp_min(1).log().to(truth)
         wanted, among = truth[:, 0], truth[:, 0]
         if soft is not None:
             again = soft.entities == tails[:, None]

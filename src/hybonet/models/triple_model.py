@@ -35,6 +35,10 @@ class TripleModel(nn.Module, ABC):
     def points(self, entities: Tensor | None = None) -> Tensor:
         """Points of entities as candidates, ``(…,) -> (…, width)``; of all of them by default."""
 
+    def penalised(self, entities: Tensor) -> Tensor:
+        """What a penalty on entities applies to, ``(B,) -> (B, k)``; their points by default."""
+        return self.points(entities)
+
     @abstractmethod
     def question(self, heads: Tensor, relations: Tensor) -> Tensor:
         """What is compared with candidates, ``(B,), (B,) -> (B, width)``."""

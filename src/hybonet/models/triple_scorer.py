@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
@@ -141,6 +142,10 @@ class TripleScorer(LorentzModule, InnerProductModel):
     def points(self, entities: Tensor | None = None) -> Tensor:
         """Points of entities, ``(…,) -> (…, dim)``; of all of them by default."""
         return self.entities.points() if entities is None else self.entities(entities)
+
+    def penalised(self, entities: Tensor) -> Tensor:
+        """Space parts as they are stored, not as ``max_norm`` shortens them: of that length nothing could change."""
+        return F.embedding(entities, self.entities.weight, sparse=self.entities.sparse)[..., 1:]
 
     def forward(
         self,

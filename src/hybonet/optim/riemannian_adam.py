@@ -182,7 +182,8 @@ def _adam(
         eps=group["eps"],
         maximize=False,
         # The fused kernel walks raw memory, so it must be the tensors' own; elsewhere torch chooses.
-        fused=all(t.device.type == "cpu" and t.is_contiguous() for t in (*params, *grads, *first, *second, *largest)),
+        fused=all(t.device.type == "cpu" and t.is_contiguous() for t in (*params, *grads, *first, *second, *largest))
+        or None,
     )
 
 

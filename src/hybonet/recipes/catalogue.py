@@ -41,6 +41,8 @@ class Recipe:
     #: The graph the recipe was made for, or None if it is for any.
     data: str | None = None
     published: dict[str, float] = field(default_factory=dict)
+    #: Whether it is for learning from trained runs, and nothing without them.
+    taught: bool = False
     #: What ``hybonet tune`` tries, by setting.
     ranges: Mapping[str, Range] = field(default_factory=dict)
 

@@ -112,6 +112,7 @@ RECIPES: dict[str, dict[str, Any]] = {
     },
     "wn18rr-32-taught": {
         "about": "the same, to learn from runs of wn18rr-32 (--teacher)",
+        "taught": True,
         "settings": sampled(**_OWN_WN18RR, epochs=100),
         "data": "WN18RR",
         "published": {"mrr": 0.489, "hits@10": 0.553, "hits@3": 0.503, "hits@1": 0.455},

@@ -73,5 +73,5 @@ def examples_table(rows: list[tuple[str, list[tuple[str, float | None, bool]], t
             line.append(f"✓ {name}" if true else name, style="bold green" if true else "")
             if probability is not None:
                 line.append(f" {probability:.2f}", style="dim")
-        table.add_row(question, line, f"{truth}, {rank:,}")
+        table.add_row(Text(question), line, Text(f"{truth}, {rank:,}"))
     return table

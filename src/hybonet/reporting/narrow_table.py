@@ -43,6 +43,6 @@ def narrow_table(names: Sequence[str], numbers: Sequence[str] = (), texts: Seque
 
 
 def add_row(table: Table, *cells: str, style: str | None = None) -> None:
-    """Add a row; the first cell, a name, is cut with an ellipsis rather than broken into lines."""
+    """Add a row of cells as they are, brackets included; the first, a name, is cut with an ellipsis and not broken."""
     name, *others = cells
-    table.add_row(Text(name, no_wrap=True, overflow="ellipsis"), *others, style=style)
+    table.add_row(Text(name, no_wrap=True, overflow="ellipsis"), *map(Text, others), style=style)

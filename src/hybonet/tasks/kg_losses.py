@@ -30,11 +30,12 @@ def binary_loss(truth: Tensor, others: Tensor, *, smoothing: float = 0.0) -> Ten
     return (positive + negative.sum(1)) / (1 + counted.sum(1))
 
 
-def softmax_loss(truth: Tensor, others: Tensor, *, smoothing: float = 0.0, total: int | None = None) -> Tensor:
+def softmax_loss(truth: Tensor, others: Tensor, *, smoothing: float = 0.0, total: Tensor | None = None) -> Tensor:
     """Cross-entropy a question of choosing the truth among its candidates; ``(B,), (B, C) -> (B,)``.
 
-    ``total`` is given when the candidates are a sample of so many: each then stands for several in the normaliser,
-    which makes the loss an estimate of the one against all. Smoothing spreads that share of the target evenly over all.
+    ``total`` is given when the candidates are a sample of so many, a number a question without what is left out: each
+    then stands for several in the normaliser, which makes the loss an estimate of the one against all. Smoothing
+    spreads that share of the target evenly over all.
 
     Example:
         >>> import torch
@@ -43,7 +44,7 @@ def softmax_loss(truth: Tensor, others: Tensor, *, smoothing: float = 0.0, total
     """
     counted = others > -torch.inf
     number = counted.sum(1)
-    weight = torch.zeros_like(truth) if total is None else ((total - 1) / number.clamp_min(1)).log()
+    weight = torch.zeros_like(truth) if total is None else (total / number.clamp_min(1)).clamp_min(1).log()
     normaliser = torch.logsumexp(torch.cat((truth[:, None], others + weight[:, None]), dim=1), dim=1)
     loss = normaliser - truth
     if smoothing:
@@ -77,7 +78,7 @@ def triple_loss(
     *,
     smoothing: float = 0.0,
     temperature: float = 1.0,
-    total: int | None = None,
+    total: Tensor | None = None,
 ) -> Tensor:
     """The loss of that name, a number a question."""
     match kind:

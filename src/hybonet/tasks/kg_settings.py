@@ -155,6 +155,8 @@ class KnowledgeGraphSettings(LoopSettings):
                 idle["margin"] = f"model is {self.model}"
         if self.model == "hybonet-tangent":
             idle["scale"] = "model is hybonet-tangent"
+        if self.loss == "softmax":
+            idle["margin"] = "loss is softmax, which compares scores"
         if self.loss != "self_adversarial":
             idle["adversarial_temperature"] = f"loss is {self.loss}"
         if self.candidates == "all":

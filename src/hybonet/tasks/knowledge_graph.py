@@ -173,7 +173,7 @@ class KnowledgeGraphTask:
             loss = (weight * self._loss_against_candidates(model, batch)).sum()
         if s.regularizer != "none":
             table: Any = unwrapped(model)
-            touched = [_space(table.points(batch.heads), s.model), _space(table.points(batch.tails), s.model)]
+            touched = [table.penalised(batch.heads), table.penalised(batch.tails)]
             share = s.regularization * batch.weight * len(batch.heads)
             loss = loss + share * regularisation(touched, 2 if s.regularizer == "l2" else 3)
         return loss
@@ -212,7 +212,10 @@ class KnowledgeGraphTask:
         scores = self._sharpened(scores, batch)
         truth, others = scores[:, 0], scores[:, 1:]
         wrong = candidates != batch.tails[:, None]  # the right tail is no candidate against itself
+        others_in_all = torch.full_like(batch.tails, self.data.num_entities - 1)
         if s.filter_negatives:
+            rows, answers = self.known_answers.of(batch.heads, batch.relations)
+            others_in_all -= torch.bincount(rows[answers != batch.tails[rows]], minlength=len(batch.tails))
             wrong &= ~self.known_triples.contain(batch.heads[:, None], batch.relations[:, None], candidates)
         return triple_loss(
             s.loss,
@@ -220,7 +223,7 @@ class KnowledgeGraphTask:
             others.masked_fill(~wrong, -torch.inf),
             smoothing=s.label_smoothing,
             temperature=s.adversarial_temperature,
-            total=self.data.num_entities,
+            total=others_in_all,
         )
 
     def _sharpened(self, scores: Tensor, batch: Batch) -> Tensor:
@@ -280,8 +283,3 @@ def _bernoulli_weights(triples: Tensor, num_relations: int) -> Tensor:
             backwards = tails_of_a_head / (tails_of_a_head + heads_of_a_tail)
             weights[relation], weights[relation + half] = 2 * (1 - backwards), 2 * backwards
     return weights
-
-
-def _space(points: Tensor, model: str) -> Tensor:
-    """What a penalty applies to: all of a plain vector, the space part of a point (its time follows)."""
-    return points[..., 1:] if model.startswith("hybonet") else points

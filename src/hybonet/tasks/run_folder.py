@@ -178,7 +178,7 @@ def change_settings(folder: Path, before: _Settings, changes: list[str]) -> _Set
     Args:
         folder: the run.
         before: its settings.
-        changes: ``key=value`` assignments to epochs, minutes, patience, validate_every or checkpoint_seconds.
+        changes: ``key=value`` assignments to epochs, minutes, patience, validate_every, checkpoint_seconds or device.
     """
     after = override(before, changes)
     old = {name: value for name, value, _ in describe(before)}

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 S = TypeVar("S", bound="Settings")
 #: What may be changed when a stopped or finished run goes on; all else would make it another run.
-CHANGEABLE = ("epochs", "minutes", "patience", "validate_every", "checkpoint_seconds")
+CHANGEABLE = ("epochs", "minutes", "patience", "validate_every", "checkpoint_seconds", "device")
 
 
 class Settings(BaseModel):
