@@ -159,7 +159,7 @@ Nations: the recipe `default`, five seeds. "the paper" is its table: large dimen
 Where many entities are not related to themselves, a `loop_bias` says so ([what it is](../decisions/0006-loop-bias.md)). The other models have
 none, and on these two graphs it is what HyboNet's figures rest on: see the row without. **The learning rates of the models were not searched for.** The rate
 that suits HyboNet was found in trials, and those of the others are customary ones; on Nations the last epoch is the best or nearly so in every run of
-{", ".join(still)}, which were still learning when they ended, and would be better with a higher rate.
+{", ".join(still)}, which were still learning when they ended: a higher rate may suit them better.
 """
 
 
@@ -186,8 +186,7 @@ def ingredients() -> str:
 ## One ingredient at a time
 
 The WordNet graph inside the package, recipe `default`, one seed on one core. Seeds differ by about as much as the three of `wordnet` under
-"Small graphs" do: smaller differences than that say nothing. Again with `python scripts/reproduce.py 'ablation-*' --threads 1`. The rows of L2
-and N3 are from before penalties reached entities at the `max_norm`, where all of them end: they measured next to nothing.
+"Small graphs" do: smaller differences than that say nothing. Again with `python scripts/reproduce.py 'ablation-*' --threads 1`.
 
 {markdown_table(header, rows)}
 """

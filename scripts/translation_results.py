@@ -26,6 +26,7 @@ LABELS = {
     "hybonet": "**HyboNet**",
     "hybonet-plain": "HyboNet, nothing dropped where blocks join",
     "euclidean": "Transformer",
+    "euclidean-half": "Transformer, half the rate",
     "hatt": "HAtt",
     "convolution": "ConvSeq2Seq",
     "poincare": "HyperNN++ (Poincaré)",
