@@ -52,6 +52,11 @@ def test_a_sampled_softmax_estimates_the_full_one(smoothing):
     assert abs(softmax_loss(every[:, 0], every[:, pool]).item() - full.item()) > 0.5  # without the weight it does not
 
 
+def test_candidates_drawn_more_often_than_there_are_others_stand_for_less_than_one():
+    loss = softmax_loss(torch.zeros(1), torch.zeros(1, 8), total=torch.tensor([2]))
+    assert loss.item() == pytest.approx(math.log(1 + 2))
+
+
 def test_self_adversarial_loss_is_its_formula(scores):
     truth, others = scores
     weight = torch.softmax(0.5 * others, 1)

@@ -44,7 +44,7 @@ def softmax_loss(truth: Tensor, others: Tensor, *, smoothing: float = 0.0, total
     """
     counted = others > -torch.inf
     number = counted.sum(1)
-    weight = torch.zeros_like(truth) if total is None else (total / number.clamp_min(1)).clamp_min(1).log()
+    weight = torch.zeros_like(truth) if total is None else (total / number.clamp_min(1)).log()
     normaliser = torch.logsumexp(torch.cat((truth[:, None], others + weight[:, None]), dim=1), dim=1)
     loss = normaliser - truth
     if smoothing:
