@@ -101,7 +101,10 @@ class TestStateDict:
         return one, other
 
     def assert_restored(self, one, other):
-        assert torch.equal(logits(one, self.index), logits(other, self.index))
+        for (name, kept), restored in zip(one.state_dict().items(), other.state_dict().values(), strict=True):
+            assert torch.equal(kept, restored), name
+        # Matrix products may round by where their operands lie in memory.
+        torch.testing.assert_close(logits(one, self.index), logits(other, self.index), rtol=1e-5, atol=1e-4)
         for part in ("table", "head"):
             assert other[part].weight.manifold is other[part].manifold
 

@@ -152,7 +152,7 @@ def test_padding_changes_nothing_at_real_positions(manifold, dtype, garbage):
         memory_key_padding_mask=src_padding,
     )
     plain.assert_on_sheet(got, manifold.K)
-    torch.testing.assert_close(got[:, :5], model(src, tgt), **plain.tolerance(dtype))
+    torch.testing.assert_close(got[:, :5], model(src, tgt), **plain.tolerance_of_stacks(dtype))
     assert not torch.allclose(model(padded_src, padded_tgt)[:, :5], model(src, tgt), atol=1e-3)
 
 
@@ -165,7 +165,7 @@ def test_decoding_with_a_cache_is_the_causal_pass(manifold, dtype, chunks):
     cache = stack.new_cache()
     assert len(cache) == 2
     parts = [stack(part, memory, memory_key_padding_mask=padding, cache=cache) for part in x.split(chunks, dim=1)]
-    torch.testing.assert_close(torch.cat(parts, 1), expected, **plain.tolerance(dtype))
+    torch.testing.assert_close(torch.cat(parts, 1), expected, **plain.tolerance_of_stacks(dtype))
 
 
 def test_batch_second():

@@ -130,7 +130,7 @@ def _ranges(settings: LoopSettings, kind: Kind, recipe_name: str, options: Mappi
     check_ranges(settings, ranges)
     for name, reason in kind.fixed.items():
         if name in ranges:
-            raise ValueError(f"range of {name}: {reason}")
+            raise ValueError(f"range of {name}: {reason.format(name=name)}")
     return ranges
 
 

@@ -312,6 +312,7 @@ _TRANSLATION = Kind(
     _translation_tasks,
     fixed=dict.fromkeys(
         ("tokenizer", "vocabulary", "share_vocabulary", "max_length"),
-        "perplexities of different tokens cannot be compared; fix it with --set, and search for each by itself",
+        "perplexities of different tokens cannot be compared; fix it with --set {name}=…, and search for each by "
+        "itself",
     ),
 )

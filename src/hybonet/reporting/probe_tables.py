@@ -22,8 +22,8 @@ def layers_table(record: Mapping[str, Any], split: str = "test") -> Table:
     Example:
         >>> scores = {"uuas": 0.5, "dspr": 0.6, "root": 0.7, "nspr": 0.8}
         >>> table = layers_table({"layers": [{"layer": 0, "valid": scores, "test": scores}], "best_layer": 0})
-        >>> [list(column.cells)[0] for column in table.columns]
-        [<text '0 ←' [] ''>, '.500', '.600', '.700', '.800', '.650']
+        >>> [str(list(column.cells)[0]) for column in table.columns]
+        ['0 ←', '.500', '.600', '.700', '.800', '.650']
     """
     table = narrow_table(["layer"], [*MEASURES.values(), "valid mean"])
     for row in record["layers"]:
