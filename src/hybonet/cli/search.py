@@ -35,7 +35,7 @@ class Kind:
     tasks: Callable[[Mapping[str, Any]], Callable[[Any], Task]]
     #: What else to say about the figures.
     note: str = ""
-    #: Settings that cannot be searched, and why.
+    #: Settings that cannot be searched, and why; ``{name}`` in it is the setting's.
     fixed: Mapping[str, str] = field(default_factory=dict)
 
 
