@@ -111,6 +111,21 @@ RECIPES: dict[str, dict[str, Any]] = {
         "data": "multi30k",
         "ranges": _RANGES,
     },
+    "multi30k-128-long": {
+        "about": "the same for eighty minutes on one core, with more dropout against learning the pairs by heart",
+        "settings": quick(
+            dim=128,
+            feedforward=256,
+            layers=4,
+            epochs=25,
+            dropout=0.2,
+            residual_dropout=0.2,
+            average=5,
+            average_of="last",
+        ),
+        "data": "multi30k",
+        "ranges": _RANGES,
+    },
     "iwslt14-64": {
         "about": "64 ambient coordinates, 3 layers, half an hour on one core",
         "settings": quick(dim=64, feedforward=256, vocabulary=6000, epochs=8),
