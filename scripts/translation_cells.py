@@ -76,8 +76,8 @@ CELLS = {
         "en-de",
         "multi30k-128",
         {"hybonet": 25, "hybonet-plain": 20, "euclidean": 32},
-        remark="Eighty minutes on one core are forty on two. The dropout, of HyboNet the same where blocks join, and the "
-        "mean of the last five epochs' weights were set once, and no others were tried.",
+        remark="Eighty minutes on one core are forty on two. The dropout, of HyboNet the same where blocks join, and "
+        "the mean of the last five epochs' weights were set once, and no others were tried.",
         changes=("dropout=0.2",),
         own=_WIDE_LONG,
     ),
