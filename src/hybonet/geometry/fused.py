@@ -40,3 +40,14 @@ class Fused(torch.autograd.Function):
         unwrap = torch._C._functorch.unwrap_if_dead
         given = (unwrap(a) if isinstance(a, Tensor) else a for a in args)
         return super(torch.autograd.Function, cls).apply(*given)  # type: ignore[misc]
+
+
+def readable(x: Tensor) -> bool:
+    """Whether a look at the numbers of ``x`` costs nothing and is allowed: not on other devices, nor in transforms.
+
+    Example:
+        >>> import torch
+        >>> readable(torch.ones(2)), readable(torch.ones(2, device="meta"))
+        (True, False)
+    """
+    return not (x.device.type != "cpu" or torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active())

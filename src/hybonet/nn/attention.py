@@ -16,7 +16,9 @@ from hybonet.nn.module import wide_in_autocast
 
 
 def _flip_time(x: Tensor) -> Tensor:
-    return torch.cat((-x[..., :1], x[..., 1:]), dim=-1)
+    flipped = x.clone()
+    flipped[..., :1].neg_()
+    return flipped
 
 
 def _signs(x: Tensor) -> Tensor:
@@ -43,11 +45,12 @@ class _FlashCentroid(Fused):
         out, logsumexp = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
             _flip_time(q), k, v, 0.0, is_causal, scale=scale
         )
-        time, space_square = out[..., :1], out[..., 1:].square().sum(-1, keepdim=True)
+        time, length = out[..., :1], torch.linalg.vector_norm(out[..., 1:], dim=-1, keepdim=True)
         # Weights sum to 1, so -<o,o> >= k: anything less is rounding.
-        factor = radius * (time.square() - space_square).clamp_min(radius**2).rsqrt()
+        factor = torch.addcmul(time * time, length, length, value=-1.0).clamp_min_(radius**2).rsqrt_().mul_(radius)
         out = out.mul_(factor)
-        out[..., :1] = (out[..., 1:].square().sum(-1, keepdim=True) + radius**2).sqrt()
+        length.mul_(factor)
+        out[..., :1] = (length * length).add_(radius**2).sqrt_()
         return out, logsumexp, factor
 
     @staticmethod

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz, lift
-from hybonet.geometry.fused import Fused
+from hybonet.geometry.fused import Fused, readable
 from hybonet.geometry.lorentz import lift_onto
 from hybonet.geometry.numerics import Curvature, origin_time, precision, working
 from hybonet.nn.dropout import dropout
@@ -22,6 +22,14 @@ Activation = Callable[[Tensor], Tensor]
 
 #: Time coordinates of the normalised form start at this multiple of the origin's; the paper's code has 1.1 for K = -1.
 MIN_TIME = 1.1
+
+
+def _all_between(x: Tensor, low: float, high: float) -> bool:
+    """Whether all numbers lie between the two; False of NaN."""
+    if not x.numel():
+        return True
+    least, most = torch.aminmax(x)
+    return low < least.item() and most.item() < high
 
 
 class _GatedLift(Fused):
@@ -35,16 +43,22 @@ class _GatedLift(Fused):
 
     @staticmethod
     def forward(u: Tensor, lam: Curvature, eps: Curvature, k: Curvature) -> tuple[Tensor, Tensor, Tensor]:
-        # Numbers side by side, in place, and no mixing of kinds: the few rows of a decoding step feel each of them.
-        sigma = torch.sigmoid(u[..., :1].contiguous())
+        # In place, and no more operations than needed: the few rows of a decoding step feel each of them.
+        sigma = torch.sigmoid(u[..., :1])
         time = sigma * lam + eps
         norm = torch.linalg.vector_norm(u[..., 1:], dim=-1, keepdim=True)
-        # Without a direction there is no point at that time: such a row becomes the origin, with zero gradient.
-        lost = (norm <= precision(u.dtype).min_norm).logical_or_(norm == math.inf)
-        scale = (time * time - k).sqrt_().div_(norm).masked_fill_(lost, 0.0)
+        scale = (time * time - k).sqrt_().div_(norm)
         y = u * scale
+        y[..., :1] = time
+        least = precision(u.dtype).min_norm
+        if readable(u) and _all_between(norm, least, math.inf):
+            return y, scale, sigma
+        # Without a direction there is no point at that time: such a row becomes the origin, with zero gradient.
+        lost = (norm <= least).logical_or_(norm == math.inf)
+        y.masked_fill_(lost, 0.0)
         origin = k**0.5
         y[..., :1] = torch.where(lost, origin, time) if isinstance(origin, Tensor) else time.masked_fill_(lost, origin)
+        scale.masked_fill_(lost, 0.0)
         return y, scale, sigma
 
     @staticmethod
@@ -253,7 +267,7 @@ class LorentzLinear(LorentzModule):
             heads = self.num_heads or 1
             gates = slice(None, None, self.out_features // heads)
             gate = linear(x, self.weight[gates], None if bias is None else bias[gates])
-            u = torch.cat((gate.unsqueeze(-1), u.unflatten(-1, (heads, -1))[..., 1:]), dim=-1).flatten(-2)
+            u[..., gates] = gate
         if residual is None:
             return u
         if self.residual_dropout and self.training:
