@@ -153,11 +153,12 @@ def speed() -> str:
         at_best[dim] = max(row["ours"] for row in training) / max(row["peer"] for row in training)
     each_at_best = " and ".join(f"{share:.2f} of its speed with d = {dim}" for dim, share in at_best.items())
     threads = " and ".join(dict.fromkeys(str(record["threads"]) for record in records))
+    processors = " and (beam search) ".join(dict.fromkeys(f"an {record['processor']}" for record in records))
     return f"""
 ## Speed
 
-Sentences of 20 to 28 tokens, vocabularies of 10,000, the paper's sizes, with {threads} thread(s) on an
-{records[0]["processor"]}, the sides of a row alternating in one run ([how](../../benchmarks/translation.py)). Again with
+Sentences of 20 to 28 tokens, vocabularies of 10,000, the paper's sizes, with {threads} thread(s) on
+{processors}, the sides of a row alternating in one run ([how](../../benchmarks/translation.py)). Again with
 `python -m benchmarks --only translation --out benchmarks/results`, and the same with `--only decoding`.
 
 {markdown_table(["ours / peer", "case", "ours", "peer", "ratio", "target"], rows)}
