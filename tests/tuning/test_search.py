@@ -19,7 +19,7 @@ from hybonet.recipes import recipe
 from hybonet.tasks.knowledge_graph import KnowledgeGraphTask
 from hybonet.training import Interrupted, override
 from hybonet.tuning import Between, OneOf
-from hybonet.tuning.progress import SearchReporter, best_of
+from hybonet.tuning.progress import SearchReporter, TerminalSearchReporter, best_of
 from hybonet.tuning.search import run_search
 from hybonet.tuning.search_folder import write_results
 from hybonet.tuning.study import open_study
@@ -182,6 +182,14 @@ def test_more_trials_go_on_and_the_time_limit_lets_one_trial_through(tmp_path):
     longer = search(tmp_path, trials=30, minutes=0)
     assert len(longer) == 4
     assert longer[:3] == first
+
+
+def test_a_search_of_listed_values_ends_when_all_have_been_tried(tmp_path, capsys):
+    reporter = TerminalSearchReporter(8, "accuracy", higher_is_better=True)
+    results = search(tmp_path, ranges={"width": OneOf((4, 5, 6))}, reporter=reporter)
+    assert results[0].values["width"] == 4
+    assert sorted(each.values["width"] for each in results) == [4, 5, 6]
+    assert "All 3 combinations have been tried" in capsys.readouterr().out
 
 
 def test_a_figure_that_is_lower_the_better(tmp_path):

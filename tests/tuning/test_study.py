@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from hybonet.tuning.ranges import OneOf
 from hybonet.tuning.study import open_study, require_optuna
 from tests.tuning.planted import RANGES, PlantedSettings
 
@@ -33,6 +34,19 @@ def test_the_recipe_comes_first_and_values_have_their_types(tmp_path):
     assert {type(each["width"]) for each in others} == {int}
     assert {each["colour"] for each in others} == {"red", "green"}
     assert all(1e-4 <= each["lr"] <= 1 and 1 <= each["width"] <= 9 for each in others)
+
+
+@pytest.mark.parametrize("stops", [(6,), (1, 2, 3)])
+def test_few_combinations_of_listed_values_are_tried_once_each(tmp_path, stops):
+    ranges = {"colour": OneOf(("red", "green")), "width": OneOf((4, 5, 6))}
+    settings, tried = PlantedSettings(epochs=8), []
+    for count in stops:
+        with open_study(tmp_path / "journal.log", settings, ranges, higher_is_better=True, seed=0) as study:
+            tried += run(study, count, lambda values: values["width"])
+    with open_study(tmp_path / "journal.log", settings, ranges, higher_is_better=True, seed=0) as study:
+        assert study.next() is None
+    assert tried[0] == {"colour": "red", "width": 4}
+    assert len({tuple(each.items()) for each in tried}) == 6
 
 
 def test_a_recipe_outside_the_ranges_is_not_tried(tmp_path):

@@ -24,6 +24,9 @@ class SearchReporter:
     def ended(self, results: Sequence[TrialResult]) -> None:
         """After a trial, the last of the results."""
 
+    def exhausted(self, trials: int) -> None:
+        """When there is nothing left to try."""
+
 
 class TerminalSearchReporter(SearchReporter):
     """A bar while a trial trains, and a line when it has ended.
@@ -62,6 +65,9 @@ class TerminalSearchReporter(SearchReporter):
         self.echo("  ".join(filter(None, parts)))
         if last.reason:
             self.echo(f"    {last.reason}")
+
+    def exhausted(self, trials: int) -> None:
+        self.echo(f"All {trials} combinations have been tried")
 
     def _title(self, number: int) -> str:
         return f"trial {number:>{len(str(self.trials))}}/{self.trials}"

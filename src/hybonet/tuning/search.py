@@ -50,7 +50,7 @@ def run_search(
         make_task: gives the task for settings.
         settings: what all trials have in common, and what the first one tries.
         ranges: what they differ in.
-        trials: how many the folder shall have in the end.
+        trials: how many the folder shall have in the end; fewer if the ranges are lists with fewer combinations.
         seed: of the values that are tried.
         minutes: no further trial begins later than this.
         resume_command: what a person types to go on.
@@ -75,6 +75,9 @@ def run_search(
         while len(results) < trials:
             with _stop_afterwards(again):
                 attempt = study.next()
+            if attempt is None:
+                reporter.exhausted(len(results))
+                break
             how, about = _run(folder, attempt, make_task, settings, again, reporter)
             with _stop_afterwards(again):
                 study.end(attempt, how, **about)

@@ -7,12 +7,16 @@ values by random numbers of its own.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+
+import torch
 
 from hybonet.training import LoopSettings, generator_for
 from hybonet.training.settings import types_of
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
 _NAME = "hybonet"
 #: Trials before any is pruned, and the share of the epochs in which none is: too early, a figure says little.
 _SURE_TRIALS, _SURE_SHARE = 5, 0.25
+#: Of lists of values with up to so many combinations none is tried twice.
+_FEW = 100
 #: Attribute of a trial: the number of the one that it repeats.
 _AGAIN = "again"
 
@@ -118,15 +124,32 @@ class Study:
             for number, trial in enumerate(ended, 1)
         ]
 
-    def next(self) -> Attempt:
-        """The next trial to run."""
+    def next(self) -> Attempt | None:
+        """The next trial to run; None if the ranges are lists and all of their few combinations have been tried."""
         from optuna.samplers import TPESampler
 
         number = len(self.results()) + 1
         # Random numbers of its own make a trial the same whether the search was stopped before it or not.
-        self.study.sampler = TPESampler(seed=generator_for(self.seed, number).initial_seed() % (1 << 32))
+        generator = generator_for(self.seed, number)
+        self.study.sampler = TPESampler(seed=generator.initial_seed() % (1 << 32))
+        untried = self._untried()
+        if untried is not None and not self.study.get_trials(deepcopy=False, states=(self.states.WAITING,)):
+            if not untried:
+                return None
+            self.study.enqueue_trial(untried[int(torch.randint(len(untried), (), generator=generator))])
         trial = self.study.ask(self.distributions)
         return Attempt(number, dict(trial.params), _AGAIN in trial.user_attrs, trial)
+
+    def _untried(self) -> list[dict[str, Value]] | None:
+        """The combinations of listed values that are left; None if there are many, or numbers between two ends."""
+        from optuna.distributions import CategoricalDistribution
+
+        lists = [each.choices for each in self.distributions.values() if isinstance(each, CategoricalDistribution)]
+        if len(lists) < len(self.distributions) or math.prod(map(len, lists)) > _FEW:
+            return None
+        tried = [each.values for each in self.results()]
+        combinations = (dict(zip(self.distributions, values, strict=True)) for values in product(*lists))
+        return [each for each in combinations if each not in tried]
 
     def end(self, attempt: Attempt, state: Literal["finished", "pruned", "failed"], **about: Any) -> TrialResult:
         """Store what became of a trial: ``figure``, ``best_epoch``, ``epochs``, ``seconds``, ``reason``."""
