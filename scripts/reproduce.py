@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import graph_cells
+import kg_cells
 import probe_cells
 import searched
 import searches
@@ -50,21 +51,6 @@ class Experiment:
         return RECORDS / self.task / f"{name}-seed{seed}.json"
 
 
-#: The models HyboNet is compared with, and the learning rate of each; all else is the recipe's.
-MODELS = {
-    "hybonet": 0.02,
-    "hybonet-tangent": 0.01,
-    "TransE": 0.01,
-    "DistMult": 0.01,
-    "ComplEx": 0.01,
-    "ConvE": 0.003,
-    "RotatE": 0.01,
-    "TuckER": 0.003,
-    "MuRE": 0.01,
-    "MuRP": 0.005,
-    "RotH": 0.005,
-    "AttH": 0.005,
-}
 #: One ingredient of the training changed at a time.
 ABLATIONS = {
     "full": (),
@@ -106,9 +92,9 @@ SHORT = {
 
 EXPERIMENTS = {
     "umls": Experiment("UMLS", seeds=5, about="two minutes in all"),
-    "nations": Experiment("Nations", seeds=5, about="a minute"),
+    "nations": Experiment("Nations", seeds=5, about="a minute in all"),
     "umls-without-loop-bias": Experiment("UMLS", seeds=5, changes=("loop_bias=false",), about="two minutes in all"),
-    "nations-without-loop-bias": Experiment("Nations", seeds=5, changes=("loop_bias=false",), about="a minute"),
+    "nations-without-loop-bias": Experiment("Nations", seeds=5, changes=("loop_bias=false",), about="a minute in all"),
     "wn18rr-32": Experiment("WN18RR", "wn18rr-32", seeds=3, about="forty minutes each on one core"),
     "wn18rr-32-taught": Experiment(
         "WN18RR",
@@ -122,17 +108,8 @@ EXPERIMENTS = {
     "paper-wn18rr-32": Experiment("WN18RR", "paper-wn18rr-32", changes=("minutes=180",), about="up to three hours"),
     "paper-fb15k237-32": Experiment("FB15k-237", "paper-fb15k237-32", changes=("minutes=180",), about="likewise"),
 }
-for _model, _rate in MODELS.items():
-    _changes = (f"model={_model}", f"lr={_rate}")
-    for _data in ("WN18RR", "FB15k-237"):
-        EXPERIMENTS[f"twenty-{_data.lower()}-{_model.lower()}"] = Experiment(
-            _data, "twenty-minutes", changes=_changes, about="up to twenty minutes on one core"
-        )
-    if _model != "hybonet":
-        for _data in ("UMLS", "Nations"):
-            EXPERIMENTS[f"{_data.lower()}-{_model.lower()}"] = Experiment(
-                _data, seeds=5, changes=_changes, about="a few minutes in all"
-            )
+for _name, _cell, _changes in kg_cells.trainings():
+    EXPERIMENTS[_name] = Experiment(_cell.data, _cell.recipe, _cell.seeds, _changes, _cell.about)
 for _name, _changes in SHORT.items():
     _changes = ("epochs=15", "validate_every=15", *_changes)
     EXPERIMENTS[f"short-{_name}"] = Experiment(

@@ -1,7 +1,7 @@
 """Search the settings of the systems that are compared, each with the same number of trials.
 
     python scripts/searches.py --list
-    python scripts/searches.py 'cora-nc-*' 'typing-*'
+    python scripts/searches.py 'cora-nc-*' 'typing-*' 'umls-*'
 
 A search is one `hybonet tune`, on validation figures alone. What it found is stored in docs/results/records/searches,
 and scripts/reproduce.py trains with it. What is stored is not searched again; what was interrupted goes on.
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import graph_cells
+import kg_cells
 from in_process import hybonet
 from searched import STORED
 
@@ -34,6 +35,8 @@ class Search:
     changes: tuple[str, ...]
     ranges: tuple[str, ...]
     trials: int
+    #: Search these ranges alone, not those of the recipe.
+    own_ranges: bool = False
 
 
 #: What is searched for every system on graphs.
@@ -76,6 +79,9 @@ for _model in TYPING_MODELS:
         _fixed += ("word_radius=12", "positive_weight=6")
         _ranges = (*TYPING_RANGES, "word_radius=4:24:log")
     SEARCHES[f"typing-{_model.lower()}"] = Search("typing", "ufet", "typing", _fixed, _ranges, TYPING_TRIALS)
+for _name, _graph, _fixed in kg_cells.searches():
+    _ranges = (f"lr={','.join(map(str, _graph.rates))}",)
+    SEARCHES[_name] = Search("kg", _graph.data, _graph.recipe, _fixed, _ranges, len(_graph.rates), own_ranges=True)
 
 
 def run(name: str, runs: Path, threads: int) -> None:
@@ -94,6 +100,7 @@ def run(name: str, runs: Path, threads: int) -> None:
             command += ["--set", change]
         for each in search.ranges:
             command += ["--range", each]
+        command += ["--own-ranges"] if search.own_ranges else []
     hybonet(command)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps(record(out), indent=1) + "\n", encoding="utf-8")

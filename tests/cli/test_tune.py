@@ -208,6 +208,21 @@ def test_ctrl_c_in_a_trial_says_how_to_go_on_and_nothing_is_lost(folder: Path) -
     assert [row["trial"] for row in rows(folder)] == ["1", "2", "3"]
 
 
+def test_own_ranges_alone_are_searched_until_nothing_is_left(folder: Path) -> None:
+    outcome = run(f"{TUNE} --own-ranges --range lr=0.01,0.1", folder)
+    assert outcome.code == 0, outcome.output
+    assert "Searching the best validation mrr over lr 0.01,0.1\n" in outcome.output
+    assert "All 2 combinations have been tried\n" in outcome.output
+    assert "The time is over" not in outcome.output
+    assert sorted(row["lr"] for row in rows(folder)) == ["0.01", "0.1"]
+    assert "--own-ranges" not in outcome.output  # no option of the training that is printed
+    again = run("tune kg --out found --resume --range lr=0.01,0.1,0.2 --threads 1", folder)
+    assert again.code == 2, again.output  # another search
+    nothing = run("tune kg --data triples.tsv --out other --own-ranges", folder)
+    assert nothing.code == 2, nothing.output
+    assert "--own-ranges comes without --range" in nothing.output
+
+
 def test_the_time_limit_says_how_to_go_on(folder: Path) -> None:
     outcome = run(f"{TUNE} --trials 3 --minutes 0", folder)
     assert outcome.code == 0, outcome.output

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _TRIALS = 30
 _SHOWN = 4  # trials in the table, which fits 80 columns
-_NOT_ABOUT_DATA = ("recipe", "set", "range", "seed")
+_NOT_ABOUT_DATA = ("recipe", "set", "range", "own_ranges", "seed")
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def tune_in(
     _show(out, task, results, ranges, about_data)
     if kind.note:
         typer.echo(kind.note)
-    if len(results) < total:
+    if len(results) < total and not reporter.nothing_left:
         typer.echo(f"The time is over after {len(results)} of {total} trials; go on with {again}")
 
 
@@ -115,17 +115,24 @@ def _merged(earlier: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
 
 
 def _ranges(settings: LoopSettings, kind: Kind, recipe_name: str, options: Mapping[str, Any]) -> dict[str, Range]:
-    """The recipe's ranges but for what --set fixes, then those of --range."""
+    """The recipe's ranges but for what --set fixes, none with --own-ranges, then those of --range."""
     from hybonet.recipes import recipe
     from hybonet.tuning import check_ranges, read_ranges
 
     fixed = {assignment.partition("=")[0].strip() for assignment in options.get("set", [])}
-    declared = {name: each for name, each in recipe(recipe_name, kind.name).ranges.items() if name not in fixed}
+    declared: dict[str, Range] = {}
+    if not options.get("own_ranges"):
+        declared = {name: each for name, each in recipe(recipe_name, kind.name).ranges.items() if name not in fixed}
     ranges = declared | read_ranges(settings, options.get("range", []))
     if not ranges:
         raise ValueError(
-            f"expected something to search, but recipe {recipe_name} leaves nothing; give a range, for example "
-            "--range lr=0.001:0.1:log"
+            "expected something to search, but "
+            + (
+                "--own-ranges comes without --range"
+                if options.get("own_ranges")
+                else f"recipe {recipe_name} leaves nothing"
+            )
+            + "; give a range, for example --range lr=0.001:0.1:log"
         )
     check_ranges(settings, ranges)
     for name, reason in kind.fixed.items():

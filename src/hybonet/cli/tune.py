@@ -34,6 +34,9 @@ Ranges = Annotated[
         "it comes before the recipe's own range, which --set key=value takes out.",
     ),
 ]
+OwnRanges = Annotated[
+    bool, typer.Option("--own-ranges", help="Search what --range names, and nothing that the recipe declares.")
+]
 Trials = Annotated[int | None, typer.Option(min=1, help="How many trials in all.", show_default="30")]
 Minutes = Annotated[
     float | None, typer.Option(min=0, help="Begin no further trial after so many minutes.", show_default="no limit")
@@ -54,6 +57,9 @@ Short trials, as many as half an hour has room for:
 
 Ranges of your own, and a setting that stays as it is:
 `hybonet tune kg --range lr=0.001:0.1:log --range dim=32,64,128 --set dropout=0 --out runs/search`
+
+Three learning rates, and nothing else:
+`hybonet tune kg --data Nations --own-ranges --range lr=0.01,0.03,0.1 --out runs/search`
 
 Go on after Ctrl-C or a crash: `hybonet tune kg --out runs/search --resume`
 
@@ -110,6 +116,7 @@ def tune_kg(
     trials: Trials = None,
     minutes: Minutes = None,
     range_: Ranges = None,
+    own_ranges: OwnRanges = False,
     set_: Changes = None,
     seed: Seed = None,
     columns: knowledge_graph.Columns = None,
@@ -126,7 +133,7 @@ def tune_kg(
     with clean_errors():
         use_threads(threads)
         given = {"data": data, "columns": columns, "separator": separator, "names": names and str(names)}
-        others = {"recipe": recipe, "set": set_, "range": range_, "seed": seed}
+        others = {"recipe": recipe, "set": set_, "range": range_, "own_ranges": own_ranges or None, "seed": seed}
         tune_in(_KG, out, given | others, trials=trials, minutes=minutes, resume=resume)
 
 
@@ -139,6 +146,7 @@ def tune_graph(
     trials: Trials = None,
     minutes: Minutes = None,
     range_: Ranges = None,
+    own_ranges: OwnRanges = False,
     set_: Changes = None,
     seed: Seed = None,
     features: graph.Features = None,
@@ -160,7 +168,13 @@ def tune_graph(
         given = graph.about_data(data, features, labels, label_column, columns, header, allow_unlabelled)
         if not resume:
             recipe, set_ = graph.recipe_and_changes(task, recipe, set_ or [])
-        others = {"recipe": recipe, "set": set_ or None, "range": range_, "seed": seed}
+        others = {
+            "recipe": recipe,
+            "set": set_ or None,
+            "range": range_,
+            "own_ranges": own_ranges or None,
+            "seed": seed,
+        }
         tune_in(_GRAPH, out, given | others, trials=trials, minutes=minutes, resume=resume)
 
 
@@ -172,6 +186,7 @@ def tune_hierarchy(
     trials: Trials = None,
     minutes: Minutes = None,
     range_: Ranges = None,
+    own_ranges: OwnRanges = False,
     set_: Changes = None,
     seed: Seed = None,
     resume: Resume = False,
@@ -184,8 +199,8 @@ def tune_hierarchy(
     """
     with clean_errors():
         use_threads(threads)
-        given = {"data": data, "recipe": recipe, "set": set_, "range": range_, "seed": seed}
-        tune_in(_HIERARCHY, out, given, trials=trials, minutes=minutes, resume=resume)
+        others = {"recipe": recipe, "set": set_, "range": range_, "own_ranges": own_ranges or None, "seed": seed}
+        tune_in(_HIERARCHY, out, {"data": data} | others, trials=trials, minutes=minutes, resume=resume)
 
 
 @tune_app.command("typing", epilog=_TYPING_EXAMPLES)
@@ -198,6 +213,7 @@ def tune_typing(
     trials: Trials = None,
     minutes: Minutes = None,
     range_: Ranges = None,
+    own_ranges: OwnRanges = False,
     set_: Changes = None,
     seed: Seed = None,
     resume: Resume = False,
@@ -211,7 +227,7 @@ def tune_typing(
     with clean_errors():
         use_threads(threads)
         given = {"data": data, "types": types and str(types), "words": words and str(words)}
-        others = {"recipe": recipe, "set": set_, "range": range_, "seed": seed}
+        others = {"recipe": recipe, "set": set_, "range": range_, "own_ranges": own_ranges or None, "seed": seed}
         tune_in(_TYPING, out, given | others, trials=trials, minutes=minutes, resume=resume)
 
 
@@ -228,6 +244,7 @@ def tune_translation(
     trials: Trials = None,
     minutes: Minutes = None,
     range_: Ranges = None,
+    own_ranges: OwnRanges = False,
     set_: Changes = None,
     seed: Seed = None,
     resume: Resume = False,
@@ -241,7 +258,7 @@ def tune_translation(
     with clean_errors():
         use_threads(threads)
         given = translation.about_data(data, source, target, direction, tokenized, codes)
-        others = {"recipe": recipe, "set": set_, "range": range_, "seed": seed}
+        others = {"recipe": recipe, "set": set_, "range": range_, "own_ranges": own_ranges or None, "seed": seed}
         tune_in(_TRANSLATION, out, given | others, trials=trials, minutes=minutes, resume=resume)
 
 

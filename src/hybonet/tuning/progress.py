@@ -17,6 +17,9 @@ class SearchReporter:
         >>> SearchReporter().ended([])
     """
 
+    #: Whether the search ended because all there is was tried.
+    nothing_left = False
+
     def training(self, number: int, settings: LoopSettings) -> Reporter:
         """What hears of the batches of a trial."""
         return Reporter()
@@ -26,6 +29,7 @@ class SearchReporter:
 
     def exhausted(self, trials: int) -> None:
         """When there is nothing left to try."""
+        self.nothing_left = True
 
 
 class TerminalSearchReporter(SearchReporter):
@@ -67,6 +71,7 @@ class TerminalSearchReporter(SearchReporter):
             self.echo(f"    {last.reason}")
 
     def exhausted(self, trials: int) -> None:
+        super().exhausted(trials)
         self.echo(f"All {trials} combinations have been tried")
 
     def _title(self, number: int) -> str:

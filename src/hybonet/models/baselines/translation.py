@@ -5,11 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from hybonet.models.baselines.sum_of_moduli import LEAST, sum_of_moduli
 from hybonet.models.triple_model import VectorModel
 from hybonet.nn.dropout import Dropout
-
-#: Entries of the difference between questions and candidates held at once when no matrix product gives the distance.
-_AT_ONCE = 1 << 24
 
 
 class TransE(VectorModel):
@@ -91,11 +89,9 @@ class RotatE(VectorModel):
     def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
         if candidates.dim() == 3:
             return self.margin - _moduli(question[:, None] - candidates)
-        rows = max(1, _AT_ONCE // candidates.numel())
-        return self.margin - torch.cat([_moduli(part[:, None] - candidates) for part in question.split(rows)])
+        return self.margin - sum_of_moduli(question, candidates)
 
 
 def _moduli(difference: Tensor) -> Tensor:
     real, imaginary = difference.chunk(2, dim=-1)
-    # The bound keeps the gradient finite where head and tail coincide.
-    return (real.square() + imaginary.square()).clamp_min(1e-12).sqrt().sum(-1)
+    return (real.square() + imaginary.square()).clamp_min(LEAST).sqrt().sum(-1)
