@@ -95,7 +95,7 @@ CELLS = {
         "iwslt14",
         "en-de",
         "iwslt14-64",
-        {"hybonet": 6, "euclidean": 8, "euclidean-half": 8, "hatt": 4, "convolution": 12, "poincare": 1},
+        {"hybonet": 6, "euclidean": 8, "euclidean-half": 8, "hatt": 4, "convolution": 10, "poincare": 1},
         remark=_RATE,
         own={"euclidean-half": _HALF["euclidean"]},
     ),
