@@ -12,6 +12,12 @@ MODELS = (
     "AttH",
 )  # fmt: skip
 
+#: Customary rates, where none has been searched for; HyboNet has the recipes'.
+_CUSTOMARY = {
+    "TransE": 0.01, "DistMult": 0.01, "ComplEx": 0.01, "ConvE": 0.003, "RotatE": 0.01, "TuckER": 0.003, "MuRE": 0.01,
+    "MuRP": 0.005, "RotH": 0.005, "AttH": 0.005, "hybonet-tangent": 0.01,
+}  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -60,11 +66,12 @@ CELLS = {
 
 
 def trainings() -> Iterator[tuple[str, Cell, tuple[str, ...]]]:
-    """Name, cell and changes to the cell's recipe of every model's training, with the rate that was found."""
+    """Name, cell and changes to the cell's recipe of every model's training, with the rate that was found, if any."""
     for name, cell in CELLS.items():
         for model in MODELS:
             own = f"{name}-{model.lower()}"
-            yield own, cell, (f"model={model}", *searched.chosen(own), *_length(cell, model, 1))
+            usual = (f"lr={_CUSTOMARY[model]}",) if model in _CUSTOMARY else ()
+            yield own, cell, (f"model={model}", *(searched.chosen(own) or usual), *_length(cell, model, 1))
 
 
 def searches() -> Iterator[tuple[str, Cell, tuple[str, ...]]]:
@@ -72,6 +79,11 @@ def searches() -> Iterator[tuple[str, Cell, tuple[str, ...]]]:
     for name, cell in CELLS.items():
         for model in MODELS:
             yield f"{name}-{model.lower()}", cell, (f"model={model}", *_length(cell, model, SHORTER))
+
+
+def are_searched(*cells: str) -> bool:
+    """Whether the rates of all models have been searched for."""
+    return all(searched.chosen(f"{cell}-{model.lower()}") for cell in cells for model in MODELS)
 
 
 def _length(cell: Cell, model: str, shorter: int) -> tuple[str, ...]:
