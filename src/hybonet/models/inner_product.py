@@ -62,6 +62,10 @@ class InnerProductModel(TripleModel):
         """What a head has on top of its score as its own tail, ``(B,) -> (B,)``; nothing by default."""
         return None
 
+    def question_and_candidates(self, heads: Tensor, relations: Tensor, entities: Tensor) -> tuple[Tensor, Tensor]:
+        """Both for a training step; where one look-up gives both, one gradient goes back to a large table."""
+        return self.question(heads, relations), self.candidates(entities)
+
     def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
         return inner(question, candidates)
 
@@ -108,15 +112,15 @@ class InnerProductModel(TripleModel):
             return super().forward(heads, relations, tails, pool=pool)
         if tails is None or tails.dim() != 1:
             raise ValueError("expected one right tail for each question with a choice")
-        question = self.question(heads, relations)
         soft, own = choice.soft, tails[:, None]
         if soft is not None:
             own = torch.cat((own, soft.entities), dim=1)
         if pool is None:
-            candidates = self.candidates(None)
+            question, candidates = self.question(heads, relations), self.candidates(None)
             right = candidates[own]
-        else:  # one look-up, so that one gradient goes back to the table
-            right, candidates = self.candidates(torch.cat((own.flatten(), pool))).split((own.numel(), len(pool)))
+        else:
+            question, both = self.question_and_candidates(heads, relations, torch.cat((own.flatten(), pool)))
+            right, candidates = both.split((own.numel(), len(pool)))
             right = right.view(*own.shape, -1)
         truth = self.adjust(self.match(question, relations, right), heads, relations, own)
         loop = self.loop_score(relations)

@@ -200,6 +200,11 @@ class TripleScorer(LorentzModule, InnerProductModel):
     def candidates(self, entities: Tensor | None) -> Tensor:
         return with_bias(self.points(entities), self.biases(self.tail_bias, entities))
 
+    def question_and_candidates(self, heads: Tensor, relations: Tensor, entities: Tensor) -> tuple[Tensor, Tensor]:
+        asked, points = self.entities(torch.cat((heads, entities))).split((len(heads), len(entities)))
+        candidates = with_bias(points, self.biases(self.tail_bias, entities))
+        return with_offset(*self._queries(asked, heads, relations)), candidates
+
     def loop_score(self, relations: Tensor) -> Tensor | None:
         return None if self.loop_bias is None else self.loop_bias[self.one_of_both[relations]]
 
