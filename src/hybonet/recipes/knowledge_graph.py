@@ -126,7 +126,7 @@ RECIPES: dict[str, dict[str, Any]] = {
         "ranges": _SAMPLED_RANGES,
     },
     "comparison": {
-        "about": "to compare models on tens of thousands of entities; epochs=… says for how long",
+        "about": "to compare models on tens of thousands of entities, for equal times by epochs of their own",
         "settings": sampled(epochs=100, negatives=1000, lr=0.01, label_smoothing=0.1, validate_every=10),
         "ranges": _SAMPLED_RANGES,
     },
