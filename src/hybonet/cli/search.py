@@ -125,15 +125,9 @@ def _ranges(settings: LoopSettings, kind: Kind, recipe_name: str, options: Mappi
         declared = {name: each for name, each in recipe(recipe_name, kind.name).ranges.items() if name not in fixed}
     ranges = declared | read_ranges(settings, options.get("range", []))
     if not ranges:
-        raise ValueError(
-            "expected something to search, but "
-            + (
-                "--own-ranges comes without --range"
-                if options.get("own_ranges")
-                else f"recipe {recipe_name} leaves nothing"
-            )
-            + "; give a range, for example --range lr=0.001:0.1:log"
-        )
+        own = options.get("own_ranges")
+        why = "--own-ranges comes without --range" if own else f"recipe {recipe_name} leaves nothing"
+        raise ValueError(f"expected something to search, but {why}; give a range, for example --range lr=0.001:0.1:log")
     check_ranges(settings, ranges)
     for name, reason in kind.fixed.items():
         if name in ranges:

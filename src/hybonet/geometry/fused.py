@@ -50,4 +50,5 @@ def readable(x: Tensor) -> bool:
         >>> readable(torch.ones(2)), readable(torch.ones(2, device="meta"))
         (True, False)
     """
-    return not (x.device.type != "cpu" or torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active())
+    transformed = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
+    return x.device.type == "cpu" and not transformed
