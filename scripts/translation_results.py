@@ -46,7 +46,8 @@ Transformer has half the rate that it has with 64, by the perplexity on validati
 perplexity on validation pairs is the one tested, once, with beam 4. BLEU and chrF are sacreBLEU's, of plain text; tokenised BLEU is of lowercased
 Moses tokens, which is the paper's convention. The text of IWSLT'14 is lowercased and tokenised as it comes, so that its BLEU and chrF are of
 lowercased text put together again, and not comparable with those of text with capitals. The number of epochs was fixed beforehand, by the speed of a
-quiet core; minutes are the processor's or, where "(clock)" says so, what an older run took on a core shared with other work, and not comparable.
+quiet core of one kind; minutes are the processor's, of several kinds over the runs, or, where "(clock)" says so, what an older run took on a core shared with
+other work: they are not comparable.
 Training pairs with a sentence over the limit are left out, and longer sentences of validation and test pairs are cut there for the model; each record counts both.
 """
 
@@ -109,7 +110,7 @@ def summary() -> str:
 ## In short
 
 Tokenised BLEU, best first. HyboNet is ahead of the Transformer with 64 coordinates, on Multi30k by about as much as seeds
-differ; with 128 they are level after forty minutes.
+differ; with 128 they are level, after forty minutes and after eighty.
 ConvSeq2Seq, whose epochs take the least time, is ahead of both in every
 table that has it: the time is short for all.
 
@@ -140,7 +141,7 @@ def steps_an_epoch(cell: str) -> int | None:
 def draw_perplexity(cell: str) -> None:
     """Perplexity on validation pairs by steps and by minutes, a line a system."""
     found = {label: of_experiment("translation", f"{cell}-{system}") for system, label in LABELS.items()}
-    figure = new_figure((9.6, 4.2), 120, f"{cell}: perplexity on validation pairs, first seed")
+    figure = new_figure((9.6, 4.8), 120, f"{cell}: perplexity on validation pairs, first seed")
     left, right = figure.subplots(1, 2, sharey=True)
     steps = steps_an_epoch(cell)
     plain_axes(left, "steps" if steps else "epoch", "perplexity")
@@ -163,7 +164,8 @@ def draw_perplexity(cell: str) -> None:
         axes.set_yscale("log")
         axes.yaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_minor_formatter("{x:g}")
-    left.legend(frameon=False, labelcolor=INK)
+    figure.subplots_adjust(bottom=0.25)
+    figure.legend(*left.get_legend_handles_labels(), loc="lower center", ncols=3, frameon=False, labelcolor=INK)
     figure.savefig(image(cell))
 
 
