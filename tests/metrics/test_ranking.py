@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from hybonet.metrics.ranking import KnownAnswers, Ranking, Ranks, filtered_ranks, ranking_metrics, relation_categories
+from hybonet.metrics.ranking import KnownAnswers, Ranking, Ranks, filtered_ranks, ranking_metrics
 
 
 def slow_rank(scores, truth, known, ties, exclude=None):
@@ -93,16 +93,3 @@ def test_a_constant_score_is_a_coin_toss_only_with_realistic_ties():
 def test_scores_that_are_not_numbers_are_refused():
     with pytest.raises(ValueError, match="diverged"):
         filtered_ranks(torch.full((1, 3), torch.nan), torch.tensor([0]))
-
-
-@pytest.mark.parametrize(
-    ("triples", "kind"),
-    [
-        ([[0, 0, 1], [2, 0, 3]], "1-1"),
-        ([[0, 0, 1], [0, 0, 2], [0, 0, 3]], "1-N"),
-        ([[1, 0, 0], [2, 0, 0], [3, 0, 0]], "N-1"),
-        ([[h, 0, t] for h in range(3) for t in range(3, 6)], "N-N"),
-    ],
-)
-def test_relation_categories(triples, kind):
-    assert relation_categories(torch.tensor(triples), 1) == [kind]

@@ -232,37 +232,3 @@ def ranking_metrics(ranks: Ranks) -> dict[str, float]:
         "count": float(len(rank)),
     }
     return metrics
-
-
-def relation_categories(triples: Tensor, num_relations: int, threshold: float = 1.5) -> list[str]:
-    """Each relation's kind, 1-1, 1-N, N-1 or N-N: N where a head (tail) has more than ``threshold`` tails (heads).
-
-    Example:
-        >>> import torch
-        >>> relation_categories(torch.tensor([[0, 0, 1], [0, 0, 2], [0, 0, 3]]), 1)
-        ['1-N']
-    """
-    unique = torch.unique(triples.long(), dim=0)
-    count = torch.bincount(unique[:, 1], minlength=num_relations).double()
-
-    def distinct(column: int) -> Tensor:
-        pairs = torch.unique(unique[:, [1, column]], dim=0)
-        return torch.bincount(pairs[:, 0], minlength=num_relations).double().clamp_min(1.0)
-
-    tails_per_head, heads_per_tail = count / distinct(0), count / distinct(2)
-    sides = zip(heads_per_tail.tolist(), tails_per_head.tolist(), strict=True)
-    return [f"{'N' if left > threshold else '1'}-{'N' if right > threshold else '1'}" for left, right in sides]
-
-
-def symmetric_share(triples: Tensor, num_entities: int, num_relations: int) -> Tensor:
-    """For each relation, the share of its triples that are there the other way round too; 0 for one without triples.
-
-    Example:
-        >>> import torch
-        >>> symmetric_share(torch.tensor([[0, 0, 1], [1, 0, 0], [0, 1, 1]]), 2, 2)
-        tensor([1., 0.])
-    """
-    heads, relations, tails = triples.long().unbind(1)
-    both_ways = KnownTriples(triples, num_entities, num_relations).contain(tails, relations, heads)
-    found = torch.bincount(relations, both_ways.float(), minlength=num_relations)
-    return found / torch.bincount(relations, minlength=num_relations).clamp_min(1)
