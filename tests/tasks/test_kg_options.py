@@ -70,6 +70,28 @@ def test_every_option_changes_the_loss(base, change):
     assert after != before
 
 
+def test_readings_change_what_is_ranked_and_not_what_is_learned(tmp_path):
+    from hybonet.tasks.kg_run import read_model, start_run, train_run
+    from hybonet.tasks.run_folder import read_record
+
+    siblings = [(f"child{i}", "is a", f"parent{i % 3}") for i in range(20)]
+    data = TripleData.from_labels(siblings[4:], valid=siblings[:2], test=siblings[2:4])
+    models, records = {}, {}
+    for other, power in ((0.0, 0.5), (0.4, 0.0), (0.4, 1.0)):
+        folder = tmp_path / f"{other}-{power}"
+        settings = KnowledgeGraphSettings(**BASE, other_reading=other, reading_power=power)
+        start_run(folder, settings, data)
+        train_run(folder, resume=False)
+        models[other, power], records[other, power] = read_model(folder, data), read_record(folder)
+    weights = [model.state_dict() for model in models.values()]
+    assert all(torch.equal(each[name], weights[0][name]) for each in weights for name in weights[0])
+    figures = [record["test"]["both"]["mrr"] for record in records.values()]
+    assert len(set(figures)) == 3
+    assert "test_one_reading" not in records[0.0, 0.5]
+    assert all(records[each]["test_one_reading"]["mrr"] == figures[0] for each in ((0.4, 0.0), (0.4, 1.0)))
+    assert all(model.eval().reads_both_ways == bool(other) for (other, _), model in models.items())
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("regularizer", ["l2", "n3"])
 def test_penalties_pull_entities_inwards_beyond_the_max_norm_too(regularizer, sparse):

@@ -19,10 +19,10 @@ from hybonet.training import Interrupted, Reporter
 SETTINGS = KnowledgeGraphSettings(dim=8, epochs=3, batch_size=32, lr=0.02)
 
 
-@pytest.fixture(scope="module")
-def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=[0.0, 0.3], ids=["one reading", "both readings"])
+def teacher(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("teacher") / "run"
-    start_run(folder, SETTINGS, toy_graph())
+    start_run(folder, SETTINGS.model_copy(update={"other_reading": request.param}), toy_graph())
     train_run(folder, resume=False)
     return folder
 

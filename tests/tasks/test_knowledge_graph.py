@@ -105,6 +105,21 @@ def test_evaluate_prints_tables_and_json(run):
     assert released["both"]["mrr"] >= whole["both"]["mrr"]
 
 
+def test_evaluate_by_both_readings(run):
+    def mrr(*options):
+        return json.loads(CliRunner().invoke(app, ["evaluate", str(run), "--json", *options]).output)["both"]["mrr"]
+
+    one = mrr()
+    assert mrr("--other-reading", "0") == one
+    assert mrr("--other-reading", "0.4") == mrr("--other-reading", "0.4", "--reading-power", "0.5") != one
+    call = ["predict", str(run), "--head", "n1", "--relation", "next", "--format", "json"]
+    scores = {
+        json.loads(CliRunner().invoke(app, [*call, *each]).output)[0]["score"]
+        for each in ([], ["--other-reading", "0.4"])
+    }
+    assert len(scores) == 2
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -122,6 +137,7 @@ def test_evaluate_prints_tables_and_json(run):
         (["predict", "RUN", "--head", "zero", "--relation", "next"], "labels look like"),
         (["predict", "RUN", "--head", "n1", "--relation", "nexd"], "did you mean 'next'"),
         (["evaluate", "OUT"], "config.json is missing"),
+        (["evaluate", "RUN", "--reading-power", "1"], "changes nothing without one"),
         (["data", "path", "WN18"], "did you mean"),
         (["recipes", "show", "defalt"], "did you mean 'default'"),
     ],

@@ -26,6 +26,7 @@ from hybonet.cli.training import (
 )
 
 if TYPE_CHECKING:
+    from hybonet import KGModel
     from hybonet.data.triples import TripleData
     from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings
 
@@ -43,6 +44,15 @@ Separator = Annotated[str | None, typer.Option(help="Character between columns."
 Teachers = Annotated[
     list[Path] | None,
     typer.Option(help="A finished run on the same graph to learn from besides the triples. May be repeated."),
+]
+OtherReading = Annotated[
+    float | None,
+    typer.Option(
+        min=0, help="Score by both readings of a triple, as the setting of that name.", show_default="the run's"
+    ),
+]
+ReadingPower = Annotated[
+    float | None, typer.Option(help="Likewise, beside an other reading.", show_default="the run's")
 ]
 Names = Annotated[Path | None, typer.Option(help="File of entity label and readable name.")]
 
@@ -73,6 +83,8 @@ The best model of a run on its test triples: `hybonet evaluate runs/wordnet`
 On the validation triples, all numbers for a program: `hybonet evaluate runs/wordnet --split valid --json`
 
 Ranked as the paper's code does: `hybonet evaluate runs/wordnet --protocol released`
+
+By both readings of a triple, is it better? `hybonet evaluate runs/wordnet --split valid --other-reading 0.4`
 """
 _PREDICT_EXAMPLES = """
 **Examples**
@@ -211,6 +223,8 @@ def evaluate(
     ties: Annotated[
         Literal["realistic", "optimistic", "pessimistic"], typer.Option(help="Rank of the truth among equal scores.")
     ] = "realistic",
+    other_reading: OtherReading = None,
+    reading_power: ReadingPower = None,
     as_json: AsJson = False,
 ) -> None:
     """Filtered ranking metrics of a run: overall, by direction, by relation and by kind of relation."""
@@ -218,13 +232,14 @@ def evaluate(
         from rich.console import Console
 
         from hybonet.reporting.kg_tables import LEGEND, evaluation_tables
-        from hybonet.tasks.kg_run import read_graph, read_model
+        from hybonet.tasks.kg_answers import KGModel
         from hybonet.tasks.knowledge_graph import evaluate as measure
 
-        graph = read_graph(run)
-        if not len(graph.triples(split)):
+        model = KGModel.load(run)
+        if not len(model.graph.triples(split)):
             raise ValueError(f"the graph of {run} has no {split} triples; choose another --split")
-        result = measure(read_model(run, graph), graph, split, protocol=protocol, ties=ties)
+        readings = _read_as_asked(model, other_reading, reading_power)
+        result = {**readings, **measure(model.scorer, model.graph, split, protocol=protocol, ties=ties)}
         if as_json:
             typer.echo(json.dumps(result, indent=1))
         else:
@@ -232,6 +247,25 @@ def evaluate(
             for table in evaluation_tables(result):
                 console.print(table, "")
             console.print(LEGEND, style="dim")
+
+
+def _read_as_asked(model: KGModel, other: float | None, power: float | None) -> dict[str, float]:
+    """Let a model read as options say, or else its own settings; what of them was given."""
+    from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings
+
+    given = only_given(other_reading=other, reading_power=power)
+    if not given:
+        return {}
+    own, fields = model.config.get("settings", {}), KnowledgeGraphSettings.model_fields
+    names = ("other_reading", "reading_power")
+    asked = {name: given.get(name, own.get(name, fields[name].default)) for name in names}
+    if not asked["other_reading"] and power is not None:
+        raise ValueError(
+            "expected --other-reading with --reading-power, which changes nothing without one, and the run has none; "
+            "give both"
+        )
+    model.read_both_ways(**asked)
+    return asked
 
 
 @verbs.predict.of("kg", epilog=_PREDICT_EXAMPLES)
@@ -252,6 +286,8 @@ def predict(
     faiss: Annotated[
         bool, typer.Option("--faiss", help="Search in a faiss index: the same answers, without probabilities.")
     ] = False,
+    other_reading: OtherReading = None,
+    reading_power: ReadingPower = None,
     form: AnswersFormat = None,
 ) -> None:
     """Ask a trained model: give two of head, relation and tail, and it ranks what the third may be.
@@ -274,6 +310,7 @@ def predict(
                 "leave out the head, relation or tail that you ask for"
             )
         model = KGModel.load(run)
+        _read_as_asked(model, other_reading, reading_power)
         index = model.index() if faiss else None
         try:
             judged = model.judge(asked) if whole else []

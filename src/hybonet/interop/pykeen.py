@@ -91,6 +91,8 @@ class PykeenModel(Model):
     def _entities(self, entities: Tensor, relations: Tensor, candidates: Tensor | None) -> Tensor:
         if candidates is None:
             return self.scorer(entities, relations)
+        if candidates.dim() == 1:
+            return self.scorer(entities, relations, pool=candidates)
         return self.scorer(entities, relations, candidates.expand(len(entities), -1))
 
     def collect_regularization_term(self) -> Tensor:

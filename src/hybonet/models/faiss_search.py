@@ -16,6 +16,8 @@ class FaissTailSearch:
     products are the best scores. The index returns these alone, so ``log_total`` (for probabilities) is None: to know
     it, one would have to score all entities a second time.
 
+    It knows one reading of a triple (:meth:`~hybonet.models.TripleModel.read_both_ways`).
+
     Made once: make a new one after a change of the scorer's weights.
     """
 
@@ -42,7 +44,7 @@ class FaissTailSearch:
         hidden[rows[entities == heads[rows]]] = True
         plain = self._best(heads, relations, top + 1, leave_out)
         scores = plain.scores.masked_fill(plain.entities == heads[:, None], -torch.inf)
-        loop = self.scorer(heads, relations, heads).masked_fill(hidden, -torch.inf)
+        loop = self.scorer.one_reading(heads, relations, heads).masked_fill(hidden, -torch.inf)
         scores = torch.cat((scores, loop.to(scores)[:, None]), dim=1)
         best = scores.topk(min(top, self.scorer.num_entities))
         found = torch.cat((plain.entities, heads[:, None]), dim=1)

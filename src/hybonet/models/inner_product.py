@@ -70,13 +70,23 @@ class InnerProductModel(TripleModel):
         return inner(question, candidates)
 
     @torch.no_grad()
-    def all_scores(self, heads: Tensor, relations: Tensor) -> Iterator[Tensor]:
+    def all_by_one_reading(self, heads: Tensor, relations: Tensor) -> Iterator[Tensor]:
         # Kernels for narrow matrices like the long side to be contiguous; fresh memory would cost like the scores.
         across, buffer = self.candidates(None).T.contiguous(), None
         for question, h, r in self.questions(heads, relations):
             if buffer is None:
                 buffer = question.new_empty(len(question), across.shape[1])
             yield self.adjust(torch.mm(question, across, out=buffer[: len(question)]), h, r, None)
+
+    def read_back(self, questions: Tensor, heads: Tensor, relation: Tensor, pool: Tensor | None) -> Tensor:
+        scores = inner(self.candidates(heads), questions)
+        return self.adjust(scores, heads, relation.expand(len(heads)), pool)  # a loop is one in either direction
+
+    def mix_back_(self, scores: Tensor, share: float, questions: Tensor, heads: Tensor, relation: Tensor) -> None:
+        scores.addmm_(self.candidates(heads), questions.T, beta=share, alpha=1 - share)  # one pass over the scores
+        loop = self.loop_score(relation.expand(len(heads)))
+        if loop is not None:
+            scores.scatter_add_(1, heads[:, None], ((1 - share) * loop)[:, None].to(scores.dtype))
 
     def compare(self, question: Tensor, relations: Tensor, entities: Tensor | None) -> Tensor:
         if entities is not None and entities.dim() == 2 and self.are_read_in_place(entities):
@@ -128,16 +138,11 @@ class InnerProductModel(TripleModel):
             question, truth = question * choice.sharpness[:, None], truth * choice.sharpness[:, None]
             loop = loop * choice.sharpness if loop is not None else None
         rows = torch.arange(len(heads), device=heads.device)
-        no_candidates = Places(rows, tails)
-        if soft is not None:
-            taught = Places(rows.repeat_interleave(soft.entities.shape[1]), soft.entities.flatten())
-            no_candidates = _together(no_candidates, taught, self.num_entities)
-        if choice.known is not None:
-            no_candidates = _together(no_candidates, choice.known, self.num_entities)
-        left_out = _locate(no_candidates, pool)
+        no_candidates = _each_once(own, choice.known)
+        left_out = _locate(no_candidates, pool, self.num_entities)
         extra = None
         if loop is not None:
-            at = _locate(Places(rows, heads), pool)
+            at = _locate(Places(rows, heads), pool, self.num_entities)
             extra = at, loop[at.rows]
         number = len(candidates) - torch.bincount(left_out.rows, minlength=len(heads))
         share = None
@@ -184,20 +189,30 @@ def with_bias(points: Tensor, bias: Tensor) -> Tensor:
     return torch.cat((points, bias[..., None], torch.ones_like(bias)[..., None]), dim=-1)
 
 
-def _locate(entities: Places, pool: Tensor | None) -> Places:
-    """Where rows have given entities among the candidates, an ascending pool or all; others drop out."""
+def _each_once(own: Tensor, known: Places | None) -> Places:
+    """Places of each row's own entities, ``(B, k)``, the first of which may stand among the others again, and more."""
+    first = torch.cat((torch.ones_like(own[:, :1], dtype=torch.bool), own[:, 1:] != own[:, :1]), dim=1)
+    places = Places(first.nonzero()[:, 0], own[first])
+    if known is None:
+        return places
+    new = (own[known.rows] != known.columns[:, None]).all(1)
+    return Places(torch.cat((places.rows, known.rows[new])), torch.cat((places.columns, known.columns[new])))
+
+
+def _locate(entities: Places, pool: Tensor | None, count: int) -> Places:
+    """Where rows have given entities, of ``count``, among the candidates, an ascending pool or all; others drop out."""
     if pool is None:
         return entities
-    place = torch.searchsorted(pool, entities.columns.contiguous()).clamp_max(len(pool) - 1)
-    found = pool[place] == entities.columns
+    if len(entities.columns) < count // 4:
+        place = torch.searchsorted(pool, entities.columns.contiguous()).clamp_max(len(pool) - 1)
+        found = pool[place] == entities.columns
+    else:  # a table of places is quicker for very many
+        table = pool.new_full((count,), -1)
+        table[pool] = torch.arange(len(pool), device=pool.device)
+        place = table[entities.columns]
+        found = place >= 0
     return Places(entities.rows[found], place[found])
 
 
 def _entities(places: Places, pool: Tensor | None) -> Tensor:
     return places.columns if pool is None else pool[places.columns]
-
-
-def _together(a: Places, b: Places, width: int) -> Places:
-    """Places of both, each once."""
-    key = torch.cat((a.rows * width + a.columns, b.rows * width + b.columns)).unique()
-    return Places(key.div(width, rounding_mode="floor"), key % width)

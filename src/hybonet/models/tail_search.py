@@ -55,6 +55,8 @@ class TailSearch:
     Of every block of 64 entities only the best score is kept: the ``top`` best tails lie in the ``top`` best blocks,
     and are looked for there. In memory are the scores of one step and the best of each block, of 128 questions at most.
 
+    It knows one reading of a triple; for both there is :class:`ScoreSearch`.
+
     The points are prepared once: make a new search after a change of the scorer's weights.
 
     Example:
@@ -151,7 +153,7 @@ class TailSearch:
 
 
 class ScoreSearch:
-    """Search for models whose score is no inner product: all scores of a few questions at a time.
+    """Search for models whose score is no inner product, or by both readings: all scores of a few questions at a time.
 
     Example:
         >>> from hybonet.models.baselines import TransE
@@ -169,14 +171,16 @@ class ScoreSearch:
     ) -> BestTails:
         """As :meth:`TailSearch.best`."""
         top = min(top, self.scorer.num_entities)
+        order = relations.argsort(stable=True)  # what questions of a relation share is made once
+        place = order.argsort()
         rows, entities = leave_out or (heads[:0], heads[:0])
-        parts = [(heads.new_zeros(0, top), torch.zeros(0, top), torch.zeros(0))]
-        count = max(1, (1 << 24) // self.scorer.num_entities)
-        for start in range(0, len(heads), count):
-            here = (rows >= start) & (rows < start + count)
-            scores = self.scorer(heads[start : start + count], relations[start : start + count])
+        rows = place[rows]
+        parts, start = [(heads.new_zeros(0, top), torch.zeros(0, top), torch.zeros(0))], 0
+        for scores in self.scorer.all_scores(heads[order], relations[order]):
+            here = (rows >= start) & (rows < start + len(scores))
             log_total = torch.logsumexp(scores, dim=1)
             scores[rows[here] - start, entities[here]] = -torch.inf
             best = scores.topk(top)
             parts.append((best.indices, best.values, log_total))
-        return BestTails(*(torch.cat(column) for column in zip(*parts, strict=True)))
+            start += len(scores)
+        return BestTails(*(torch.cat(column)[place] for column in zip(*parts, strict=True)))

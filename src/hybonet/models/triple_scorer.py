@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
 from hybonet.models.grouped_linear import grouped_linear
-from hybonet.models.inner_product import Choice, InnerProductModel, with_bias, with_offset
+from hybonet.models.inner_product import InnerProductModel, with_bias, with_offset
 from hybonet.models.own_scores import own_scores
 from hybonet.nn import LorentzEmbedding, LorentzModule, gated_lift
 from hybonet.nn.dropout import dropout
@@ -118,6 +118,7 @@ class TripleScorer(LorentzModule, InnerProductModel):
             "init_std": self.entities.init_std,
             "loop_bias": self.loop_bias is not None,
             "symmetric": list(self.symmetric),
+            "shares": None if self.shares is None else self.shares.tolist(),
             "K": self.manifold.curvature,
             "learn_curvature": self.manifold.learnable,
             "dtype": str(self.tail_bias.dtype).removeprefix("torch."),
@@ -128,7 +129,10 @@ class TripleScorer(LorentzModule, InnerProductModel):
         """A new scorer with the settings of :meth:`config`."""
         options = dict(config)
         manifold = Lorentz(options.pop("K"), learnable=options.pop("learn_curvature"))
-        return cls(**options | {"dtype": getattr(torch, options["dtype"])}, manifold=manifold)
+        shares = options.pop("shares", None)
+        scorer = cls(**options | {"dtype": getattr(torch, options["dtype"])}, manifold=manifold)
+        scorer.read_both_ways(None if shares is None else torch.tensor(shares))
+        return scorer
 
     def reset_parameters(self) -> None:
         """Entities Gaussian about the origin, relations Kaiming-uniform, biases zero."""
@@ -147,18 +151,12 @@ class TripleScorer(LorentzModule, InnerProductModel):
         """Space parts as they are stored, not as ``max_norm`` shortens them: of that length nothing could change."""
         return F.embedding(entities, self.entities.weight, sparse=self.entities.sparse)[..., 1:]
 
-    def forward(
-        self,
-        heads: Tensor,
-        relations: Tensor,
-        tails: Tensor | None = None,
-        *,
-        pool: Tensor | None = None,
-        choice: Choice | None = None,
+    def one_reading(
+        self, heads: Tensor, relations: Tensor, tails: Tensor | None = None, *, pool: Tensor | None = None
     ) -> Tensor:
-        own = tails is not None and tails.dim() == 2 and pool is None and choice is None
+        own = tails is not None and tails.dim() == 2 and pool is None
         if tails is None or not own or self.manifold.learnable or not self.are_read_in_place(tails):
-            return super().forward(heads, relations, tails, pool=pool, choice=choice)
+            return super().one_reading(heads, relations, tails, pool=pool)
         # Neither points nor biases of the candidates are copied, and the table gets one gradient of all that read it.
         rows, table = rows_and_table(self.entities.weight, heads)
         query, offset = self._queries(self.entities.on_sheet(rows), heads, relations)

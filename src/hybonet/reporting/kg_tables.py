@@ -43,6 +43,8 @@ def metrics_table(record: dict[str, Any]) -> Table:
     if "test" in record:
         add_row(table, "test", *_cells(record["test"]["both"]), style="bold")
         add_row(table, "test (released)", *_cells(record["test_released_protocol"]), style="dim")
+        if "test_one_reading" in record:
+            add_row(table, "test (one reading)", *_cells(record["test_one_reading"]), style="dim")
     return table
 
 

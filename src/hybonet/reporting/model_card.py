@@ -41,6 +41,11 @@ _METRICS = {
 }
 
 
+_BOTH_READINGS = """
+Triples are scored by both of their readings, from head to tail and back; `read_both_ways(0)` answers by one.
+"""
+
+
 def model_card(
     source: str,
     sizes: Mapping[str, int],
@@ -55,7 +60,7 @@ def model_card(
     Args:
         source: name of the graph.
         sizes: its numbers of entities, relations and training triples.
-        config: the model's ``dim`` and curvature ``K``.
+        config: the model's ``dim`` and curvature ``K``, and its ``shares`` of readings, if any.
         record: of the run, as ``record.json`` has it.
         folder, example: the folder, and a head and a relation, for the lines that show how to use it.
 
@@ -66,6 +71,8 @@ def model_card(
     """
     labels = ", ".join(f'"{label}"' for label in example)
     text = _HEAD.format(source=source, folder=folder, example=labels, **sizes, dim=config["dim"], K=config["K"])
+    if config.get("shares") is not None:
+        text += _BOTH_READINGS
     if record is None:
         return text
     rows = {"validation": record.get("valid"), "test": record.get("test", {}).get("both")}

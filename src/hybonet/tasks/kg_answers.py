@@ -17,6 +17,7 @@ from hybonet.models import ScoreSearch, TailSearch, TripleModel, TripleScorer
 from hybonet.tasks.kg_evaluation import rank_triples
 from hybonet.tasks.kg_pretrained import write_pretrained
 from hybonet.tasks.kg_run import read_graph, read_model
+from hybonet.tasks.knowledge_graph import read_with_other
 from hybonet.tasks.pretrained import record_if_known
 from hybonet.tasks.run_folder import read_config
 
@@ -224,15 +225,46 @@ class KGModel:
             for (h, r, t), *values in zip(rows, *(column.tolist() for column in columns), strict=True)
         ]
 
+    def read_both_ways(self, other_reading: float, reading_power: float = 0.5) -> None:
+        """Answer by both readings of a triple from now on, as the settings of these names do; by one with 0.
+
+        A record of other answers is forgotten: ``hybonet evaluate`` measures the saved model anew.
+
+        Example:
+            >>> graph = TripleData.from_labels([("dog", "is a", "canine"), ("wolf", "is a", "canine")])
+            >>> model = KGModel(TripleScorer(3, 1, 8), graph)
+            >>> model.read_both_ways(0.4)
+            >>> model.scorer.reads_both_ways
+            True
+        """
+        before = self.scorer.shares
+        read_with_other(self.scorer, self.graph, other_reading, reading_power)
+        after = self.scorer.shares
+        same = torch.equal(before, after) if before is not None and after is not None else before is after
+        if not same:
+            self.record = None  # its metrics are those of other answers
+        if "settings" in self.config:
+            now = {"other_reading": other_reading, "reading_power": reading_power}
+            self.config["settings"] = {**self.config["settings"], **now}
+
     def index(self) -> FaissTailSearch:
         """A faiss index of all entities (extra ``faiss``) for :meth:`ask_many`.
 
         It finds the same answers with the same scores, but sees only the best of them: what all scores add up to is
-        unknown, so ``Answer.probability`` is None.
+        unknown, so ``Answer.probability`` is None. Models that read triples both ways have no such index.
         """
+        self._refuse_both_readings()
         from hybonet.models.faiss_search import FaissTailSearch
 
         return FaissTailSearch(self.hyperbolic_scorer("an index"))
+
+    def _refuse_both_readings(self) -> None:
+        if self.scorer.reads_both_ways:
+            raise ValueError(
+                "expected a model that answers by one reading for an index, got one with other_reading, whose "
+                "candidates lie elsewhere for each relation; ask without the index, or by one reading: "
+                "read_both_ways(0), or --other-reading 0"
+            )
 
     def hyperbolic_scorer(self, wanted: str) -> TripleScorer:
         """The scorer, if it is HyboNet's; a ``ValueError`` says what it is ``wanted`` for if it is another model."""
@@ -259,6 +291,8 @@ class KGModel:
     def _answer(
         self, questions: list[_Question], top: int, known: bool, index: FaissTailSearch | None = None
     ) -> list[list[Answer]]:
+        if index is not None:
+            self._refuse_both_readings()
         if top < 1:
             raise ValueError(f"expected at least one answer a question, got top={top}; give a positive number")
         answers: dict[int, list[Answer]] = {}
@@ -279,11 +313,14 @@ class KGModel:
 
     def _search(self) -> TailSearch | ScoreSearch:
         """Prepared with the first question, and again if weights have changed since."""
-        weights = [(parameter.data_ptr(), parameter._version) for parameter in self.scorer.parameters()]
+        scorer = self.scorer
+        weights = [(parameter.data_ptr(), parameter._version) for parameter in scorer.parameters()]
+        weights.append((id(scorer.shares), scorer.reads_both_ways))
         if self._tails is None or self._tails[0] != weights:
-            scorer = self.scorer
-            search = TailSearch(scorer) if isinstance(scorer, TripleScorer) else ScoreSearch(scorer)
-            self._tails = (weights, search)
+            if isinstance(scorer, TripleScorer) and not scorer.reads_both_ways:
+                self._tails = (weights, TailSearch(scorer))
+            else:
+                self._tails = (weights, ScoreSearch(scorer))
         return self._tails[1]
 
     def _entities(

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from hybonet.data.triples import SplitName, TripleData
-from hybonet.metrics.ranking import KnownAnswers, Ranking, Ranks, Ties, ranking_metrics, relation_categories
+from hybonet.metrics.ranking import KnownAnswers, Ranking, Ranks, Ties, ranking_metrics
+from hybonet.metrics.relations import relation_categories
 from hybonet.models import TripleModel
 
 Protocol = Literal["standard", "released"]
@@ -72,13 +73,14 @@ def rank_triples(
         (triples[:, 0], triples[:, 1], triples[:, 2]),
         (triples[:, 2], triples[:, 1] + data.num_relations, triples[:, 0]),
     ):
-        question, relation = question.to(device), relation.to(device)
+        order = relation.argsort(stable=True)  # what questions of a relation share is made once
+        question, relation, truth = (each[order].to(device) for each in (question, relation, truth))
         exclude = question if protocol == "released" else None
-        ranking = Ranking(truth.to(device), data.num_entities, known.of(question, relation), exclude=exclude)
+        ranking = Ranking(truth, data.num_entities, known.of(question, relation), exclude=exclude)
         for scores in _all_scores(model, question, relation):
             ranking.add(scores)
-        ranks = ranking.ranks(ties)
-        sides.append(Ranks(ranks.rank.cpu(), ranks.candidates.cpu()))
+        ranks, place = ranking.ranks(ties), order.argsort()
+        sides.append(Ranks(ranks.rank.cpu()[place], ranks.candidates.cpu()[place]))
     return SplitRanks(triples[:, 1], *sides)
 
 

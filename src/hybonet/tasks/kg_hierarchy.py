@@ -112,7 +112,7 @@ def _best_parents(model: KGModel, members: Tensor, relations: list[int]) -> tupl
     for rows in torch.arange(count).split(1024):
         best = torch.full((len(rows), count), -torch.inf)
         for relation in relations:
-            scores = model.scorer(members[rows], torch.full((len(rows),), relation))[:, members]
+            scores = model.scorer(members[rows], torch.full((len(rows),), relation), pool=members)
             scores[torch.arange(len(rows)), rows] = -torch.inf  # nobody is its own parent
             best = torch.maximum(best, torch.softmax(scores, dim=1))
         top = best.topk(wanted)

@@ -17,7 +17,13 @@ import torch
 from hybonet.data.triples import SPLITS, TripleData
 from hybonet.models import TripleModel, TripleScorer
 from hybonet.tasks.kg_teacher import TeacherAnswers, ask_teachers
-from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings, KnowledgeGraphTask, check_teachable, evaluate
+from hybonet.tasks.knowledge_graph import (
+    KnowledgeGraphSettings,
+    KnowledgeGraphTask,
+    check_teachable,
+    evaluate,
+    unwrapped,
+)
 from hybonet.tasks.run_folder import (
     CONFIG,
     load_best,
@@ -96,6 +102,13 @@ def _measures(folder: Path, task: KnowledgeGraphTask, result: FitResult) -> dict
         measures["test"] = evaluate(result.model, task.data, "test")
         released = evaluate(result.model, task.data, "test", protocol="released")
         measures["test_released_protocol"] = released["both"]
+        if task.settings.other_reading:
+            model = unwrapped(result.model)
+            assert isinstance(model, TripleModel)
+            shares = model.shares
+            model.read_both_ways(None)
+            measures["test_one_reading"] = evaluate(model, task.data, "test")["both"]
+            model.read_both_ways(shares)
     if task.teacher is not None:
         measures["teachers"] = _read_config(folder)["teachers"]
     return measures

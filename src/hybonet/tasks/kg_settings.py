@@ -121,6 +121,19 @@ class KnowledgeGraphSettings(LoopSettings):
         "readings, so that what is learnt of one is known of the other",
     )
     learn_curvature: bool = Field(False, description="hybonet: train the curvature too, from K on")
+    other_reading: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="share that a relation's other reading, from tail to head, has in the score of a triple when "
+        "questions are answered, not in training; 0: none",
+    )
+    reading_power: float = Field(
+        0.5,
+        allow_inf_nan=False,
+        description="with other_reading: how much larger the share of the reading whose questions have fewer answers "
+        "in the training triples is; 0: no larger, 1: in proportion",
+    )
     teacher_share: float = Field(
         0.5, ge=0, le=1, description="with --teacher: share of a question's target that follows the teachers' answers"
     )
@@ -159,6 +172,8 @@ class KnowledgeGraphSettings(LoopSettings):
             idle["margin"] = "loss is softmax, which compares scores"
         if self.loss != "self_adversarial":
             idle["adversarial_temperature"] = f"loss is {self.loss}"
+        if not self.other_reading:
+            idle["reading_power"] = "other_reading is 0"
         if self.candidates == "all":
             idle["negatives"] = "candidates is all: every entity is one"
         return idle

@@ -13,9 +13,6 @@ from hybonet.data.triples import TripleData
 from hybonet.models import TripleModel
 from hybonet.training.checkpoint import read_tensors, write_tensors
 
-#: Questions whose scores are made together: few enough for the cache.
-_AT_ONCE = 64
-
 
 @dataclass(frozen=True)
 class TeacherAnswers:
@@ -70,16 +67,17 @@ def ask_teachers(
     """
     both, triples = 2 * data.num_relations, data.with_reciprocals("train")
     keys = (triples[:, 0] * both + triples[:, 1]).unique()
-    tables = [teacher.candidates(None) for teacher in teachers]
-    entities, probability = [], []
-    for chunk in keys.split(_AT_ONCE):
-        h, r = chunk.div(both, rounding_mode="floor"), chunk % both
-        scores = torch.zeros(len(h), data.num_entities)
-        for teacher, table in zip(teachers, tables, strict=True):
-            scores += teacher.adjust(teacher.match(teacher.question(h, r), r, table), h, r, None)
+    # By relation, which models like that read both ways.
+    order = (keys % both).argsort(stable=True)
+    heads, relations = keys[order].div(both, rounding_mode="floor"), keys[order] % both
+    entities, probability, done = [], [], 0
+    for blocks in zip(*(teacher.all_scores(heads, relations) for teacher in teachers), strict=True):
+        scores = torch.stack(blocks).sum(0)
         best = scores.topk(min(answers, data.num_entities), dim=1)
-        sharp = sharpness[r % data.num_relations, None] / len(teachers)
+        asked = relations[done : done + len(scores)] % data.num_relations
         entities.append(best.indices.int())
-        probability.append((best.values * sharp).softmax(1))
-        advance(len(h), len(keys))
-    return TeacherAnswers(keys, torch.cat(entities), torch.cat(probability), both)
+        probability.append((best.values * sharpness[asked, None] / len(teachers)).softmax(1))
+        done += len(scores)
+        advance(len(scores), len(keys))
+    place = order.argsort()
+    return TeacherAnswers(keys, torch.cat(entities)[place], torch.cat(probability)[place], both)

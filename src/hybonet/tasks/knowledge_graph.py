@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,7 +12,8 @@ from torch import Tensor, nn
 
 from hybonet.data.triples import TripleData
 from hybonet.geometry import Lorentz
-from hybonet.metrics.ranking import KnownAnswers, KnownTriples, ranking_metrics, symmetric_share
+from hybonet.metrics.ranking import KnownAnswers, KnownTriples, ranking_metrics
+from hybonet.metrics.relations import shares_of_readings, symmetric_share
 from hybonet.models import TripleModel, TripleScorer, baselines
 from hybonet.models.inner_product import Choice, InnerProductModel, SoftAnswers
 from hybonet.models.inner_softmax import Places
@@ -83,11 +85,13 @@ class KnowledgeGraphTask:
         if settings.symmetric_sharpness is not None:
             self.sharpness[self.symmetric] = settings.symmetric_sharpness
         weighed = settings.bernoulli
-        self.relation_weights = _bernoulli_weights(data.with_reciprocals("train"), both) if weighed else None
+        # A random tail is rarely right where a head has few tails, so that reading weighs more; 1 on average.
+        self.relation_weights = 2 * shares_of_readings(data.train, data.num_relations) if weighed else None
 
     def build_model(self) -> TripleModel:
         model = self._build_model()
         model.entities.sparse = self.settings.sparse_updates
+        read_with_other(model, self.data, self.settings.other_reading, self.settings.reading_power)
         if self.settings.loss == "softmax" and hasattr(model, "head_bias"):
             # It is added to all answers of a question alike, which softmax does not see: it would follow rounding.
             model.head_bias.requires_grad_(False)
@@ -252,6 +256,16 @@ class KnowledgeGraphTask:
         }
 
 
+def read_with_other(model: TripleModel, graph: TripleData, other: float, power: float) -> None:
+    """Let a model score by both readings of a triple, with the settings ``other_reading`` and ``reading_power``."""
+    if not 0 <= other < 1 or not math.isfinite(power):
+        raise ValueError(
+            "expected a share of the other reading from 0 to below 1 and a finite power, "
+            f"got other_reading={other:g} and reading_power={power:g}"
+        )
+    model.read_both_ways(shares_of_readings(graph.train, graph.num_relations, power, other) if other else None)
+
+
 def check_teachable(settings: KnowledgeGraphSettings) -> None:
     """Refuse settings whose loss has no place for the answers of teachers."""
     name = settings.model
@@ -266,20 +280,3 @@ def check_teachable(settings: KnowledgeGraphSettings) -> None:
 def unwrapped(model: nn.Module) -> nn.Module:
     """The model itself: under several processes it is wrapped."""
     return getattr(model, "module", model)
-
-
-def _bernoulli_weights(triples: Tensor, num_relations: int) -> Tensor:
-    """A weight for each relation, reciprocal ones included: 2 · tph/(tph + hpt) of its reading backwards.
-
-    A random tail is rarely right where a head has few tails, so that reading gets the larger weight.
-    """
-    weights = torch.ones(num_relations)
-    half = num_relations // 2
-    for relation in range(half):
-        rows = triples[triples[:, 1] == relation]
-        if len(rows):
-            heads_of_a_tail = len(rows) / len(rows[:, 2].unique())
-            tails_of_a_head = len(rows) / len(rows[:, 0].unique())
-            backwards = tails_of_a_head / (tails_of_a_head + heads_of_a_tail)
-            weights[relation], weights[relation + half] = 2 * (1 - backwards), 2 * backwards
-    return weights
