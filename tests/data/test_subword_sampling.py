@@ -1,8 +1,17 @@
 """Sentences that are cut in another way every epoch."""
 
+import itertools
+import math
+import subprocess
+import sys
+from collections import Counter
+from random import Random
+
 import pytest
 
 from hybonet.data.corpora import load_named_corpus
+from hybonet.data.sentence_pieces import SentencePieces
+from hybonet.data.subword_sampling import WaysToCut
 from hybonet.data.translation_data import prepare
 from hybonet.tasks.translation import TranslationSettings, TranslationTask
 
@@ -23,7 +32,7 @@ def batches(data, epoch, start=0, **changes):
 
 def test_an_epoch_repeats_itself_and_another_differs(data):
     first = batches(data, 0)
-    batches(data, 1)  # sentencepiece's random numbers have moved on by now
+    batches(data, 1)
     assert batches(data, 0) == first
     assert batches(data, 0, start=3) == first[3:]
     assert batches(data, 1) != first
@@ -42,6 +51,51 @@ def test_the_sentences_are_the_same_whatever_way_they_are_cut(data):
     sampled, usual = batches(data, 0), batches(data, 0, subword_sampling=None)
     assert texts(sampled) == texts(usual)
     assert sampled != usual
+
+
+def every_way(word, scores):
+    """All ways to cut a word, found by trying every set of places, with the log probability of each."""
+    for inner in itertools.product((False, True), repeat=len(word) - 1):
+        places = [0, *(place for place, cut in enumerate(inner, 1) if cut), len(word)]
+        parts = [word[start:end] for start, end in itertools.pairwise(places)]
+        if all(part in scores for part in parts):
+            yield tuple(scores[part][0] for part in parts), sum(scores[part][1] for part in parts)
+
+
+@pytest.mark.parametrize("power", [0.2, 1.0])
+def test_ways_are_drawn_with_their_probability_to_the_power(power):
+    text = ["then the other", "they heather", "hers here", "her hen then", "the there", "no hero her"] * 9
+    pieces = SentencePieces.train(text, 26, "unigram")
+    scores = {piece: (number, score) for number, (piece, score) in pieces.scores().items()}
+    expected = {way: math.exp(power * log) for way, log in every_way("▁heather", scores)}
+    assert len(expected) > 3
+    ways, random, draws = WaysToCut(pieces, power), Random(0).random, 20_000
+    counts = Counter(tuple(ways.draw(pieces.encode("heather"), random)) for _ in range(draws))
+    assert counts.keys() <= expected.keys()
+    for way, weight in expected.items():
+        assert counts[way] / draws == pytest.approx(weight / sum(expected.values()), abs=0.02)
+
+
+def test_characters_without_a_piece_stay(data):
+    numbers = data.source_tokenizer.encode("the small dog 雪 saw")
+    unknown = data.source_tokenizer.encode("雪")[-1]
+    ways = WaysToCut(data.source_tokenizer, 0.1)
+    found = [ways.draw(numbers, Random(seed).random) for seed in range(20)]
+    assert all(each.count(unknown) == 1 for each in found)
+    assert len({len(each) for each in found}) > 1
+
+
+def test_another_process_cuts_in_the_same_ways(data):
+    """Or a training that was stopped would go on with other sentences."""
+    script = (
+        "from random import Random; from hybonet.data.corpora import load_named_corpus\n"
+        "from hybonet.data.subword_sampling import WaysToCut; from hybonet.data.translation_data import prepare\n"
+        "data = prepare(load_named_corpus('toy'), 'unigram', 200); tokens = data.tokens['train'].source[0].tolist()\n"
+        "print(WaysToCut(data.source_tokenizer, 0.1).draw(tokens, Random(7).random))"
+    )
+    there = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip()
+    tokens = data.tokens["train"].source[0].tolist()
+    assert there == str(WaysToCut(data.source_tokenizer, 0.1).draw(tokens, Random(7).random))
 
 
 def test_none_is_longer_than_allowed(data):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal
 
@@ -73,22 +72,14 @@ class SentencePieces:
     def encode(self, text: str) -> list[int]:
         return self._processor.encode(text)
 
-    def draw(self, lines: Sequence[str], power: float, seed: int) -> list[list[int]]:
-        """Numbers of sentences, each cut in a way drawn with its probability to a power; the same seed, the same ways.
-
-        Sentencepiece seeds its random numbers once a thread: a new thread is what makes the seed count.
-        """
-        found: list[list[int]] = []
-
-        def cut() -> None:
-            found.extend(
-                self._processor.encode(line, enable_sampling=True, alpha=power, nbest_size=-1) for line in lines
-            )
-
-        _sentencepiece().set_random_generator_seed(seed % 2**31)
-        with ThreadPoolExecutor(1) as thread:
-            thread.submit(cut).result()
-        return found
+    def scores(self) -> dict[int, tuple[str, float]]:
+        """Number, text and log probability of every piece of text; special tokens are none."""
+        processor = self._processor
+        return {
+            number: (processor.id_to_piece(number), processor.get_score(number))
+            for number in range(len(self))
+            if not (processor.is_control(number) or processor.is_unknown(number) or processor.is_unused(number))
+        }
 
     def decode(self, numbers: Iterable[int]) -> str:
         shown = [number for number in numbers if number not in (PAD, BOS, EOS)]
