@@ -33,8 +33,8 @@ class Cell:
 
 
 #: Trials of a rate are as much shorter than the training it is searched for.
-SHORTER = 15
-_FEW_RATES = (0.003, 0.01, 0.03, 0.1)
+SHORTER = 20
+_FEW_RATES = (0.003, 0.01, 0.03)
 _RATES = (0.003, 0.01, 0.02, 0.05, 0.1, 0.2)
 _TWENTY_MINUTES = "twenty minutes on one core"
 CELLS = {
