@@ -447,7 +447,7 @@ RUNS = [
     BadInput(
         "the checkpoint of another run",
         RESUME,
-        ("run/checkpoint.safetensors: expected a checkpoint of this run", "a run with other settings or data"),
+        ("run/checkpoint.safetensors: expected a checkpoint of this run", "got one of a run with seed=1 instead of 0"),
         other_run,
     ),
     BadInput(

@@ -7,6 +7,9 @@ from hybonet import Lorentz
 from hybonet.nn import LorentzEmbedding, LorentzLinear
 from hybonet.optim import RiemannianAdam
 from hybonet.training.checkpoint import load_checkpoint, save_checkpoint, save_model
+from hybonet.training.identity import Identity
+
+RUN = Identity({"task": "toy"}, {})
 
 
 def test_files_get_the_mode_of_any_other_file(tmp_path):
@@ -14,7 +17,7 @@ def test_files_get_the_mode_of_any_other_file(tmp_path):
     plain.write_bytes(b"")
     model = LorentzEmbedding(3, 4)
     save_model(tmp_path / "model.safetensors", model)
-    save_checkpoint(tmp_path / "checkpoint.safetensors", model, RiemannianAdam(model, lr=0.1), {}, "run")
+    save_checkpoint(tmp_path / "checkpoint.safetensors", model, RiemannianAdam(model, lr=0.1), {}, RUN)
     for name in ("model", "checkpoint"):
         assert (tmp_path / f"{name}.safetensors").stat().st_mode == plain.stat().st_mode
 
@@ -28,9 +31,9 @@ def test_a_learned_curvature_that_layers_share_is_saved_and_read_back(tmp_path):
     save_model(tmp_path / "model.safetensors", model)
     other.load_state_dict(load_file(tmp_path / "model.safetensors"))
     assert other[0].manifold.curvature == model[0].manifold.curvature
-    save_checkpoint(tmp_path / "checkpoint.safetensors", model, RiemannianAdam(model, lr=0.1), {"epoch": 1}, "run")
+    save_checkpoint(tmp_path / "checkpoint.safetensors", model, RiemannianAdam(model, lr=0.1), {"epoch": 1}, RUN)
     third = build(-1.0)
-    assert load_checkpoint(tmp_path / "checkpoint.safetensors", third, RiemannianAdam(third, lr=0.1), "run") == {
+    assert load_checkpoint(tmp_path / "checkpoint.safetensors", third, RiemannianAdam(third, lr=0.1), RUN) == {
         "epoch": 1
     }
     assert third[1].manifold.curvature == model[0].manifold.curvature

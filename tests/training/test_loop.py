@@ -13,7 +13,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from hybonet.training import Interrupted, LoopSettings, Trainer, TrainingDiverged
+from hybonet.training import Interrupted, LoopSettings, ScheduleSettings, Trainer, TrainingDiverged
 from hybonet.training.processes import Processes, joined_processes
 from tests.training.toy import StopAt, ToyTask
 
@@ -127,10 +127,17 @@ def test_a_run_out_of_patience_goes_on_with_more(tmp_path):
     assert fit(tmp_path, epochs=200, validate_every=1, patience=5, resume=True).epochs >= first.epochs + 2
 
 
-@pytest.mark.parametrize("change", [{"seed": 1}, {"precision": "bfloat16"}])
-def test_another_run_does_not_go_on_from_a_checkpoint(tmp_path, change):
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"seed": 1}, "seed=0 instead of 1"),
+        ({"precision": "bfloat16"}, "precision=float32 instead of bfloat16"),
+        ({"schedule": ScheduleSettings(kind="linear")}, "schedule.kind=constant instead of linear"),
+    ],
+)
+def test_another_run_does_not_go_on_from_a_checkpoint(tmp_path, change, told):
     fit(tmp_path)
-    with pytest.raises(ValueError, match=r"expected a checkpoint of this run"):
+    with pytest.raises(ValueError, match=f"expected a checkpoint of this run, got one of a run with {told};"):
         fit(tmp_path, resume=True, epochs=9, **change)
 
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from hybonet.files import write_atomically
+from hybonet.training.identity import Identity
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], **about: Any) -> None:
@@ -80,10 +81,12 @@ def _what_it_is(path: Path, error: Exception) -> str:
     return f"got a damaged one ({error}); restore it or train again"
 
 
-def save_checkpoint(path: Path, model: nn.Module, optimizer: Optimizer, position: dict[str, Any], run: str) -> None:
+def save_checkpoint(
+    path: Path, model: nn.Module, optimizer: Optimizer, position: dict[str, Any], run: Identity
+) -> None:
     """Everything a training needs to go on as if it had not stopped: model, optimiser, random state and position.
 
-    ``run`` is a fingerprint of the run, so that no other goes on from here.
+    ``run`` says which run it is of, so that no other goes on from here.
     """
     tensors = {f"model.{name}": value.detach().contiguous() for name, value in model.state_dict().items()}
     state = optimizer.state_dict()
@@ -100,7 +103,7 @@ def save_checkpoint(path: Path, model: nn.Module, optimizer: Optimizer, position
     # A fixed curvature shared by layers has no tensors; a learned one appears under each: store each storage once.
     tensors, aliases = _without_aliases(tensors)
     write_tensors(
-        path, tensors, run=run, position=position, groups=state["param_groups"], numbers=numbers, aliases=aliases
+        path, tensors, run=run.facts, position=position, groups=state["param_groups"], numbers=numbers, aliases=aliases
     )
 
 
@@ -123,17 +126,18 @@ def read_position(path: Path) -> dict[str, Any]:
     return _read(path, with_tensors=False)[0]["position"]
 
 
-def load_checkpoint(path: Path, model: nn.Module, optimizer: Optimizer, run: str) -> dict[str, Any]:
+def load_checkpoint(path: Path, model: nn.Module, optimizer: Optimizer, run: Identity) -> dict[str, Any]:
     """Put a checkpoint's content back in place and return its position.
 
     Raises:
         ValueError: if the file is damaged or belongs to another run.
     """
     header, tensors = _read(path)
-    if header["run"] != run:
+    old = not isinstance(header["run"], dict)
+    if differences := ["another version of the package"] if old else run.differences(header["run"]):
         raise ValueError(
-            f"{path}: expected a checkpoint of this run, got one of a run with other settings or data; restore the "
-            "run's own checkpoint.safetensors and config.json, or train again in a new folder"
+            f"{path}: expected a checkpoint of this run, got one of a run with {', '.join(differences[:3])}; restore "
+            "the run's own checkpoint.safetensors and config.json, or train again in a new folder"
         )
     tensors |= {name: tensors[source] for name, source in header["aliases"].items()}
     _fill(model, {n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")}, path)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import sys
 import time
@@ -20,12 +18,12 @@ from hybonet.optim import clip_grad_norm_
 from hybonet.training.averaging import Snapshots, averaged_weights
 from hybonet.training.checkpoint import load_checkpoint, load_model, save_checkpoint, save_model
 from hybonet.training.history import append_to_history, keep_lines, read_history
+from hybonet.training.identity import Identity
 from hybonet.training.interruption import Interrupted, stop_requests
 from hybonet.training.processes import joined_processes
 from hybonet.training.progress import Reporter
 from hybonet.training.random_numbers import seed_for
 from hybonet.training.schedule import learning_rate_factor
-from hybonet.training.settings import CHANGEABLE
 from hybonet.training.task import Task
 
 LAST, BEST = "checkpoint.safetensors", "model.safetensors"
@@ -103,8 +101,9 @@ class Trainer:
             self.model = self.task.build_model().to(self.settings.device)
             self.optimizer = self.task.build_optimizer(self.model)
             self.base_rates = [group["lr"] for group in self.optimizer.param_groups]
+            self.identity = Identity.of(self.task)
             if resume and (self.folder / LAST).exists():
-                saved = load_checkpoint(self.folder / LAST, self.model, self.optimizer, self._fingerprint())
+                saved = load_checkpoint(self.folder / LAST, self.model, self.optimizer, self.identity)
                 self.position = Position(**saved)
                 self.position.finished = self.position.batch == 0 and self._at_the_end()
             self._tidy_up()
@@ -302,13 +301,8 @@ class Trainer:
             self._save()
 
     def _save(self) -> None:
-        save_checkpoint(self.folder / LAST, self.model, self.optimizer, asdict(self.position), self._fingerprint())
+        save_checkpoint(self.folder / LAST, self.model, self.optimizer, asdict(self.position), self.identity)
         self.saved_at = time.monotonic()
-
-    def _fingerprint(self) -> str:
-        """What makes a run this one: its task, its data and the settings that cannot change on the way."""
-        content = {**self.task.describe(), "settings": self.settings.model_dump(exclude=set(CHANGEABLE))}
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     def _tidy_up(self) -> None:
         """Drop what a killed run left half done: unfinished files, and lines after its last checkpoint."""

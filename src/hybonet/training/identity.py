@@ -1,0 +1,69 @@
+"""What makes a run this one, so that no other goes on from its checkpoint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hybonet.training.settings import CHANGEABLE
+from hybonet.training.task import Task
+
+_SETTINGS = "settings."
+#: Prose may be worded anew in another version of the package.
+_PROSE = ("protocol", "data.notes")
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Facts about a run that cannot change on the way: its task, its data, and most settings.
+
+    Args:
+        facts: by name, like ``settings.schedule.kind`` or ``data.sha256.train``.
+        defaults: of the settings among them.
+
+    Example:
+        >>> run = Identity({"task": "kg", "settings.lr": 0.01, "settings.new": 0}, defaults={"settings.new": 0})
+        >>> run.differences({"task": "kg", "settings.lr": 0.02})
+        ['lr=0.02 instead of 0.01']
+    """
+
+    facts: dict[str, Any]
+    defaults: dict[str, Any]
+
+    @classmethod
+    def of(cls, task: Task) -> Identity:
+        """That of a task with its settings."""
+        settings = task.settings
+        facts = _flat({**task.describe(), "settings": settings.model_dump(exclude=set(CHANGEABLE))})
+        return cls(
+            {name: value for name, value in facts.items() if name not in _PROSE},
+            _flat({"settings": type(settings)().model_dump()}),
+        )
+
+    def differences(self, saved: Mapping[str, Any]) -> list[str]:
+        """How the facts that were saved with a run differ from these; none if it is this run.
+
+        A setting that the package did not have then had, in effect, its default; other facts may have become known
+        since, or are not told any more.
+        """
+        found = []
+        for name, value in self.facts.items():
+            known = saved if name in saved else self.defaults
+            if name in known and known[name] != value:
+                found.append(f"{name.removeprefix(_SETTINGS)}={known[name]} instead of {value}")
+        return found
+
+
+def _flat(content: dict[str, Any]) -> dict[str, Any]:
+    """Nested mappings as one, names joined by dots, values as JSON gives them back."""
+
+    def pairs(part: dict[str, Any], before: str = "") -> list[tuple[str, Any]]:
+        return [
+            pair
+            for name, value in part.items()
+            for pair in (pairs(value, f"{before}{name}.") if isinstance(value, dict) else [(before + name, value)])
+        ]
+
+    return dict(pairs(json.loads(json.dumps(content))))

@@ -1,0 +1,41 @@
+"""Which run a checkpoint belongs to, also when it is older than the package."""
+
+from hybonet.training import LoopSettings
+from hybonet.training.identity import Identity
+from tests.training.toy import ToyTask
+
+
+class Younger(LoopSettings):
+    """Settings of a later version, which has one more."""
+
+    invented_later: float = 0.5
+
+
+class WithData(ToyTask):
+    def __init__(self, settings, **data):
+        super().__init__(settings)
+        self.data = data
+
+    def describe(self):
+        return {"task": "toy", "protocol": "in our words", "data": self.data}
+
+
+def facts(settings=None, **data):
+    return Identity.of(WithData(settings or LoopSettings(), **data)).facts
+
+
+def test_a_setting_that_the_checkpoint_does_not_know_must_have_its_default():
+    old = facts()
+    assert Identity.of(WithData(Younger())).differences(old) == []
+    assert Identity.of(WithData(Younger(invented_later=0.7))).differences(old) == ["invented_later=0.5 instead of 0.7"]
+
+
+def test_data_count_and_words_do_not():
+    run = Identity.of(WithData(LoopSettings(), sha256={"train": "ab"}, notes=["so it is"]))
+    assert run.differences(facts(sha256={"train": "ab"}, notes=["it is so"])) == []
+    assert run.differences({**facts(sha256={"train": "ab"}), "protocol": "in other words"}) == []
+    assert run.differences(facts(sha256={"train": "cd"})) == ["data.sha256.train=cd instead of ab"]
+
+
+def test_what_may_change_on_the_way_does_not_count():
+    assert Identity.of(WithData(LoopSettings(epochs=99, minutes=3.0))).differences(facts()) == []
