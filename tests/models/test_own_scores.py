@@ -65,6 +65,19 @@ def test_gradients_by_finite_differences(max_norm):
     assert torch.autograd.gradcheck(lambda t: own_scores(question.detach(), t, INDEX), table)
 
 
+def test_entities_beyond_sixteen_bits_have_gradients_of_their_own():
+    entities = (1 << 16) + 10
+    index = torch.tensor([[3, (1 << 16) + 3], [entities - 1, 3], [0, 1 << 16]])
+    question = torch.eye(3)
+    table = torch.zeros(entities, 3, requires_grad=True)
+    own_scores(question, table, index).backward(torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+    expected = torch.zeros_like(table)
+    expected[[3, (1 << 16) + 3, entities - 1, 0, 1 << 16]] = torch.tensor(
+        [[1.0, 4.0, 0.0], [2.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 5.0], [0.0, 0.0, 6.0]]
+    )
+    torch.testing.assert_close(table.grad, expected)
+
+
 @pytest.mark.parametrize("wrong", [-1, ENTITIES])
 def test_rows_that_are_not_there_are_refused(wrong):
     question, table, _ = leaves()

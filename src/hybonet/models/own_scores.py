@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import Tensor
 
 from hybonet.geometry import Lorentz
@@ -113,10 +114,7 @@ def _products(question: Tensor, table: Tensor, index: Tensor) -> Tensor:
 def _sums_by_entity(question: Tensor, index: Tensor, weight: Tensor, count: int) -> Tensor:
     """For every entity the weighted sum of the questions that it is a candidate of, ``(count, k)``."""
     entity = index.flatten()
-    # Entity and place in one number: sorted quickly, and in the same order each time, so that sums are the same bits.
-    bits = entity.numel().bit_length()
-    key = np.sort(((entity << bits) | torch.arange(entity.numel())).numpy())
-    place = key & ((1 << bits) - 1)
+    place = _ascending(entity.numpy(), count)
     starts = torch.zeros(count + 1, dtype=torch.long)
     torch.cumsum(torch.bincount(entity, minlength=count), 0, out=starts[1:])
     return F.embedding_bag(
@@ -127,6 +125,17 @@ def _sums_by_entity(question: Tensor, index: Tensor, weight: Tensor, count: int)
         per_sample_weights=weight.flatten().index_select(0, torch.from_numpy(place)),
         include_last_offset=True,
     )
+
+
+def _ascending(numbers: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Where numbers below ``count`` stand in ascending order, equal ones as they come, so that sums are the same bits.
+
+    Sixteen bits at a time, which NumPy sorts by counting, several times as fast as by comparing.
+    """
+    order = np.argsort(numbers.astype(np.uint16), kind="stable")
+    for shift in range(16, (count - 1).bit_length(), 16):
+        order = order[np.argsort((numbers[order] >> shift).astype(np.uint16), kind="stable")]
+    return order
 
 
 def _totals(index: Tensor, values: Tensor, count: int) -> Tensor:
