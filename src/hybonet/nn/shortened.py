@@ -44,7 +44,7 @@ class Cut:
     Attributes:
         factor: of the space part, ``(N,)``; 1 where the row is short enough.
         time: of the point, ``(N,)``.
-        length: of the row's space part where it is longer than allowed, 0 elsewhere.
+        length: of the row's space part.
     """
 
     factor: Tensor
@@ -63,7 +63,7 @@ class Cut:
         length = torch.linalg.vector_norm(rows[:, 1:], dim=-1)
         factor = max_norm / length.clamp_min(max_norm)
         time = length.clamp_max(max_norm).square_().sub_(1.0 / manifold.curvature).sqrt_()
-        return cls(factor, time, length.masked_fill_(length <= max_norm, 0.0))
+        return cls(factor, time, length)
 
     def back_(self, rows: Tensor, of_space: Tensor, of_time: Tensor, along: Tensor) -> Tensor:
         """The gradient of the rows from that of their points, made in place of ``of_space``.
@@ -76,7 +76,7 @@ class Cut:
         """
         # Time follows from space, dt/dx = x/t. The length of a row that was cut is fixed: it feels only what of the
         # gradient is at right angles to it.
-        outward = torch.where(self.length > 0, -along / self.length / self.length, of_time / self.time)
+        outward = torch.where(self.factor < 1, -along / self.length / self.length, of_time / self.time)
         of_space.addcmul_(rows, outward[:, None])
         of_space[:, 0] = 0.0
         return of_space
