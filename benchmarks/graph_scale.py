@@ -12,9 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -23,6 +20,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.child import in_child, peak_mebibytes
 from benchmarks.environment import environment
 from hybonet.data.graphs import GraphData, numbered_nodes
 from hybonet.recipes import recipe
@@ -80,17 +78,8 @@ def measure(nodes: int) -> dict[str, Any]:
         "epoch_seconds": trained - ready,
         "evaluation_seconds": time.perf_counter() - trained,
         "test_accuracy": test["accuracy"],
-        "peak_mebibytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_mebibytes": peak_mebibytes(),
     }
-
-
-def in_child(nodes: int, threads: int) -> dict[str, Any]:
-    """:func:`measure` in a process of its own, whose memory is its own too."""
-    command = [sys.executable, "-m", "benchmarks.graph_scale", "--child", str(nodes), "--threads", str(threads)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode:
-        raise RuntimeError(f"{' '.join(command)} failed:\n{result.stderr}")
-    return json.loads(result.stdout.splitlines()[-1])
 
 
 def main() -> None:
@@ -98,13 +87,9 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--nodes", type=int, action="append", help="sizes of the graphs; several by default")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
-    if arguments.child is not None:
-        print(json.dumps(measure(arguments.child)))
-        return
-    rows = [in_child(nodes, arguments.threads) for nodes in arguments.nodes or SIZES]
+    rows = [in_child(measure, nodes, threads=arguments.threads) for nodes in arguments.nodes or SIZES]
     table = Table("nodes", "edges", "steps", "epoch, s", "evaluation, s", "test accuracy", "peak memory, MiB")
     for row in rows:
         table.add_row(

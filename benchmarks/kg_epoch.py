@@ -5,7 +5,8 @@
 An epoch is timed on some of its batches and scaled up. Its lower bound is the memory traffic that no implementation
 with a dense optimiser avoids: rows of candidates read once, their gradients read and written once, and for every
 number of the entities and the relations' maps the parameter, two moments and the gradient read and all but the gradient
-written. An evaluation's lower bound is its matrix products at the speed of one large GEMM.
+written. An evaluation's lower bound is its matrix products at the speed of one large GEMM. Every recipe has a process
+of its own, whose largest memory is given, evaluation included.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.child import in_child, peak_mebibytes
 from benchmarks.environment import environment
 from benchmarks.kg_steps import Steps
 from hybonet.data.catalog import load_graph
@@ -84,6 +86,7 @@ def measure(name: str, optimizer: str | None, batches: int) -> dict[str, Any]:
         "step_bytes_at_least": traffic,
         "test_evaluation_seconds": per_evaluation,
         "evaluation_flops": products,
+        "peak_mebibytes": peak_mebibytes(),
     }
 
 
@@ -92,11 +95,17 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--only", choices=RECIPES, action="append")
     parser.add_argument("--batches", type=int, default=15)
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
     start = time.perf_counter()
     speed = {"bytes_a_second": bandwidth(), "gemm_flops": gemm_speed()}
     wanted = arguments.only or RECIPES
-    rows = [measure(name, optimizer, arguments.batches) for name, optimizer in CASES if name in wanted]
+    rows = [
+        in_child(measure, name, optimizer, arguments.batches, threads=arguments.threads)
+        for name, optimizer in CASES
+        if name in wanted
+    ]
     for row in rows:
         row["step_over_traffic_limit"] = row["step_seconds"] / (row["step_bytes_at_least"] / speed["bytes_a_second"])
         limit = row["evaluation_flops"] / speed["gemm_flops"]
@@ -104,6 +113,7 @@ def main() -> None:
     record = {**environment(), "seconds": round(time.perf_counter() - start, 1), **speed, "rows": rows}
     table = Table(
         "recipe", "epoch, s", "step, ms", "MB a step, at least", "× its limit", "evaluation, s", "× its limit",
+        "peak, MiB",
         title=f"memory {speed['bytes_a_second'] / 1e9:.1f} GB/s, GEMM {speed['gemm_flops'] / 1e9:.0f} GFLOP/s",
     )  # fmt: skip
     for row in rows:
@@ -111,7 +121,7 @@ def main() -> None:
             row["epoch_seconds"], 1e3 * row["step_seconds"], row["step_bytes_at_least"] / 1e6,
             row["step_over_traffic_limit"], row["test_evaluation_seconds"], row["evaluation_over_gemm_limit"],
         )  # fmt: skip
-        table.add_row(row["recipe"], *(f"{figure:.1f}" for figure in figures))
+        table.add_row(row["recipe"], *(f"{figure:.1f}" for figure in figures), f"{row['peak_mebibytes']:,.0f}")
     Console(width=120).print(table)
     if arguments.json:
         arguments.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

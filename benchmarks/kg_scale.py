@@ -15,10 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import statistics
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -27,6 +24,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.child import in_child, peak_mebibytes
 from benchmarks.environment import environment
 from benchmarks.kg_steps import Steps
 from hybonet.data.catalog import load_graph
@@ -73,18 +71,8 @@ def measure(entities: int | None, steps: int | None) -> dict[str, Any]:
         "seconds_timed": seconds,
         "step_seconds": statistics.median(times),
         "microseconds_a_triple": 1e6 * statistics.median(times) / SETTINGS.batch_size,
-        "peak_mebibytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_mebibytes": peak_mebibytes(),
     }
-
-
-def in_child(entities: int | None, steps: int | None, threads: int) -> dict[str, Any]:
-    """:func:`measure` in a process of its own, whose memory is its own too."""
-    command = [sys.executable, "-m", "benchmarks.kg_scale", "--child", str(entities or 0), "--threads", str(threads)]
-    command += ["--whole-epoch"] if steps is None else ["--steps", str(steps)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    if result.returncode:
-        raise RuntimeError(f"{' '.join(command)} failed:\n{result.stderr}")
-    return json.loads(result.stdout.splitlines()[-1])
 
 
 def main() -> None:
@@ -95,12 +83,8 @@ def main() -> None:
     parser.add_argument("--whole-epoch", action="store_true", help="time all steps of an epoch of the largest graph")
     parser.add_argument("--rounds", type=int, default=3, help="how often the graphs take turns; the fastest counts")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
-    if arguments.child is not None:
-        print(json.dumps(measure(arguments.child or None, None if arguments.whole_epoch else arguments.steps)))
-        return
     start = time.perf_counter()
     sizes: list[int | None] = [None, *(arguments.entities or SIZES)]
     largest = max(size for size in sizes if size)
@@ -108,7 +92,7 @@ def main() -> None:
     for _ in range(arguments.rounds):
         for size, results in tries.items():
             whole = arguments.whole_epoch and size == largest
-            results.append(in_child(size, None if whole else arguments.steps, arguments.threads))
+            results.append(in_child(measure, size, None if whole else arguments.steps, threads=arguments.threads))
             print(
                 f"{results[-1]['entities']:,} entities: {results[-1]['microseconds_a_triple']:.1f} µs a triple",
                 flush=True,

@@ -75,16 +75,19 @@ def recipes_timed() -> str:
             f"{row['step_over_traffic_limit']:.1f}×",
             f"{row['test_evaluation_seconds']:.1f}",
             f"{row['evaluation_over_gemm_limit']:.1f}×",
+            f"{row['peak_mebibytes']:,.0f}",
         ]
         for row in record["rows"]
     ]
-    header = ["recipe", "epoch, s", "step, ms", "MB a step, at least", "of its limit", "evaluation, s", "of its limit"]
+    header = [
+        "recipe", "epoch, s", "step, ms", "MB a step, at least", "of its limit", "evaluation, s", "of its limit", "peak, MiB",
+    ]  # fmt: skip
     return f"""
 ## One epoch and one evaluation with the paper's recipes
 
-On an {record["processor"]}, {record["threads"]} threads: memory bandwidth {record["bytes_a_second"] / 1e9:.1f} GB/s, GEMM
+On an {record["processor"]}, {record["threads"]} {"thread" if record["threads"] == 1 else "threads"}: memory bandwidth {record["bytes_a_second"] / 1e9:.1f} GB/s, GEMM
 {record["gemm_flops"] / 1e9:.0f} GFLOP/s, both measured in the same run. The limit of a step is the time its least memory traffic takes; the limit
-of an evaluation of the test triples is its matrix products at full GEMM speed ([how](../../benchmarks/kg_epoch.py)). The target, a step within 4
+of an evaluation of the test triples is its matrix products at full GEMM speed ([how](../../benchmarks/kg_epoch.py)); the last column is the largest memory of a process that trains and evaluates. The target, a step within 4
 times its limit, is {"met" if all(row["step_over_traffic_limit"] <= 4 for row in record["rows"]) else "missed"}. Again with `python -m benchmarks.kg_epoch`.
 
 {markdown_table(header, rows)}
