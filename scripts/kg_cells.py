@@ -86,6 +86,16 @@ def are_searched(*cells: str) -> bool:
     return all(searched.chosen(f"{cell}-{model.lower()}") for cell in cells for model in MODELS)
 
 
+def at_the_largest(*cells: str) -> tuple[int, int]:
+    """How many searches found the largest rate that was tried the best, of how many."""
+    found = [
+        searched.chosen(f"{cell}-{model.lower()}") == (f"lr={max(CELLS[cell].rates)}",)
+        for cell in cells
+        for model in MODELS
+    ]
+    return sum(found), len(found)
+
+
 def _length(cell: Cell, model: str, shorter: int) -> tuple[str, ...]:
     if cell.epochs is None:
         return ()

@@ -173,14 +173,15 @@ none, and on UMLS and Nations it is what HyboNet's figures rest on: see the row 
 def _rates() -> str:
     """How the learning rates were found."""
     told = []
-    for cells, words in ((("twenty-wn18rr", "twenty-fb15k-237"), f"trials of a {kg_cells.SHORTER}th of the training"),
-                         (("umls", "nations"), "whole trainings")):  # fmt: skip
+    shorter = f"trials of a {kg_cells.SHORTER}th of the training, at least two epochs"
+    for cells, words in ((("twenty-wn18rr", "twenty-fb15k-237"), shorter), (("umls", "nations"), "whole trainings")):
         names = " and ".join(kg_cells.CELLS[cell].data for cell in cells)
         if kg_cells.are_searched(*cells):
-            tried = len(kg_cells.CELLS[cells[0]].rates)
+            tried = ", ".join(thousandths(rate).rstrip("0") for rate in kg_cells.CELLS[cells[0]].rates)
+            largest, of = kg_cells.at_the_largest(*cells)
             told.append(
                 f"**On {names} every model has the learning rate that did best on validation triples**, of {tried} in {words} "
-                "([searches](records/searches))."
+                f"([searches](records/searches)). In {largest} of {of} searches that is the largest: more might suit some better."
             )
         else:
             told.append(

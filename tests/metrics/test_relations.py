@@ -22,6 +22,13 @@ def test_relation_categories(triples, kind):
     assert relation_categories(torch.tensor(triples), 1) == [kind]
 
 
+@pytest.mark.parametrize("power", [0.0, -1e300, 1e300])
+def test_no_power_overflows(power):
+    shares = shares_of_readings(TRIPLES, 3, power, 0.3)
+    assert bool(((shares >= 0) & (shares <= 1)).all())
+    assert shares[[2, 5]].tolist() == pytest.approx([0.7, 0.7])  # as many answers either way
+
+
 def test_answers_are_counted_once():
     tails, heads = answers_a_question(TRIPLES, 3)
     assert tails.tolist() == [3, 1, 1]

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from hybonet.models import TripleScorer
 from hybonet.models import grouped_linear as module
 from hybonet.models.grouped_linear import grouped_linear
 
@@ -22,6 +23,17 @@ def test_values_and_gradients_are_those_of_copied_matrices(small, rows, groups, 
         results.append((out, a.grad, w.grad))
     for one, other in zip(*results, strict=True):
         torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("transform", ["lorentz", "tangent"])
+def test_a_scorer_asks_many_by_one_relation_in_one_product(transform, monkeypatch):
+    """Both readings map all entities by one relation: sorting them by relation would be for nothing."""
+    torch.manual_seed(0)
+    scorer = TripleScorer(20, 3, 6, symmetric=[1], transform=transform).eval()
+    heads = torch.arange(20)
+    each = scorer.question(heads, torch.full((20,), 4))
+    monkeypatch.setattr(module, "_InBlocks", None)
+    torch.testing.assert_close(scorer.question(heads, torch.tensor(4).expand(20)), each)
 
 
 @pytest.mark.parametrize("small", [0, 1 << 13], ids=["by group", "in blocks"])

@@ -1,6 +1,7 @@
 """Knowledge-graph completion end to end on toy graphs."""
 
 import json
+import shutil
 
 import pytest
 import torch
@@ -105,6 +106,12 @@ def test_evaluate_prints_tables_and_json(run):
     assert released["both"]["mrr"] >= whole["both"]["mrr"]
 
 
+def test_evaluate_measures_where_the_record_is_damaged(run, tmp_path):
+    copy = shutil.copytree(run, tmp_path / "copy")
+    (copy / "record.json").write_text("{broken")
+    assert CliRunner().invoke(app, ["evaluate", str(copy), "--split", "valid"]).exit_code == 0
+
+
 def test_evaluate_by_both_readings(run):
     def mrr(*options):
         return json.loads(CliRunner().invoke(app, ["evaluate", str(run), "--json", *options]).output)["both"]["mrr"]
@@ -112,6 +119,13 @@ def test_evaluate_by_both_readings(run):
     one = mrr()
     assert mrr("--other-reading", "0") == one
     assert mrr("--other-reading", "0.4") == mrr("--other-reading", "0.4", "--reading-power", "0.5") != one
+    told = CliRunner().invoke(app, ["evaluate", str(run), "--other-reading", "0.4", "--reading-power", "0.25"]).output
+    assert "other reading 0.4 (power 0.25)" in told
+    assert "other reading" not in CliRunner().invoke(app, ["evaluate", str(run)]).output
+    for options, reason in (([], "the run has none"), (["--other-reading", "0"], "got --other-reading 0")):
+        refused = CliRunner().invoke(app, ["evaluate", str(run), "--reading-power", "1", *options])
+        assert refused.exit_code == 2
+        assert reason in " ".join(refused.output.split())
     call = ["predict", str(run), "--head", "n1", "--relation", "next", "--format", "json"]
     scores = {
         json.loads(CliRunner().invoke(app, [*call, *each]).output)[0]["score"]

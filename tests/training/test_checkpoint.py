@@ -1,7 +1,11 @@
 """Files of a training: readable by everybody, and complete for layers that share a curvature."""
 
+import json
+
+import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
 
 from hybonet import Lorentz
 from hybonet.nn import LorentzEmbedding, LorentzLinear
@@ -20,6 +24,18 @@ def test_files_get_the_mode_of_any_other_file(tmp_path):
     save_checkpoint(tmp_path / "checkpoint.safetensors", model, RiemannianAdam(model, lr=0.1), {}, RUN)
     for name in ("model", "checkpoint"):
         assert (tmp_path / f"{name}.safetensors").stat().st_mode == plain.stat().st_mode
+
+
+def test_a_checkpoint_of_an_older_version_is_named_so(tmp_path):
+    model, path = LorentzEmbedding(3, 4), tmp_path / "checkpoint.safetensors"
+    save_checkpoint(path, model, RiemannianAdam(model, lr=0.1), {}, RUN)
+    with safe_open(path, framework="pt") as file:
+        header = json.loads(file.metadata()["hybonet"])
+    save_file(load_file(path), path, {"hybonet": json.dumps({**header, "run": "a fingerprint"})})
+    with pytest.raises(
+        ValueError, match=r"checkpoint\.safetensors: .* an older version, which cannot go on; train again"
+    ):
+        load_checkpoint(path, model, RiemannianAdam(model, lr=0.1), RUN)
 
 
 def test_a_learned_curvature_that_layers_share_is_saved_and_read_back(tmp_path):

@@ -37,5 +37,20 @@ def test_data_count_and_words_do_not():
     assert run.differences(facts(sha256={"train": "cd"})) == ["data.sha256.train=cd instead of ab"]
 
 
+def test_files_that_have_come_or_gone_are_other_data():
+    run = Identity.of(WithData(LoopSettings(), sha256={"train": "ab"}))
+    assert run.differences(facts(sha256={})) == ["data.sha256.train=None instead of ab"]
+    assert run.differences(facts(sha256={"train": "ab", "valid": "cd"})) == ["data.sha256.valid=cd instead of None"]
+
+
+def test_settings_need_no_defaults():
+    class Wide(LoopSettings):
+        width: int
+
+    run = Identity.of(WithData(Wide(width=3)))
+    assert run.differences(run.facts) == []
+    assert run.differences(facts(Wide(width=4))) == ["width=4 instead of 3"]
+
+
 def test_what_may_change_on_the_way_does_not_count():
     assert Identity.of(WithData(LoopSettings(epochs=99, minutes=3.0))).differences(facts()) == []

@@ -233,9 +233,13 @@ def evaluate(
 
         from hybonet.reporting.kg_tables import LEGEND, evaluation_tables
         from hybonet.tasks.kg_answers import KGModel
+        from hybonet.tasks.kg_run import read_graph, read_model
         from hybonet.tasks.knowledge_graph import evaluate as measure
+        from hybonet.tasks.run_folder import read_config
 
-        model = KGModel.load(run)
+        # Without the record: where that is damaged, or that of other answers, one measures again.
+        graph = read_graph(run)
+        model = KGModel(read_model(run, graph), graph, config=read_config(run, "kg"))
         if not len(model.graph.triples(split)):
             raise ValueError(f"the graph of {run} has no {split} triples; choose another --split")
         readings = _read_as_asked(model, other_reading, reading_power)
@@ -250,19 +254,20 @@ def evaluate(
 
 
 def _read_as_asked(model: KGModel, other: float | None, power: float | None) -> dict[str, float]:
-    """Let a model read as options say, or else its own settings; what of them was given."""
+    """Let a model read as options say, or else its own settings; how it reads, as far as that is known."""
     from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings
 
     given = only_given(other_reading=other, reading_power=power)
-    if not given:
-        return {}
     own, fields = model.config.get("settings", {}), KnowledgeGraphSettings.model_fields
     names = ("other_reading", "reading_power")
+    if not given:
+        return {name: own[name] for name in names if name in own}
     asked = {name: given.get(name, own.get(name, fields[name].default)) for name in names}
     if not asked["other_reading"] and power is not None:
+        found = "the run has none of its own" if other is None else "got --other-reading 0"
         raise ValueError(
-            "expected --other-reading with --reading-power, which changes nothing without one, and the run has none; "
-            "give both"
+            "expected a share of the other reading with --reading-power, which changes nothing without one, and "
+            f"{found}; give --other-reading 0.3, say, or leave --reading-power out"
         )
     model.read_both_ways(**asked)
     return asked

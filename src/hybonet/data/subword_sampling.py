@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from bisect import bisect
 from collections.abc import Callable
+from functools import lru_cache
+from itertools import accumulate
 from random import Random
 
 from hybonet.data.sentence_pieces import SentencePieces
@@ -12,6 +14,10 @@ from hybonet.data.token_pairs import Sequences, TokenPairs
 
 #: How sentencepiece writes the space before a word.
 _SPACE = "▁"
+#: Of so many words the ways are kept: some kilobytes each, and most of a text are the same few.
+_WORDS = 1 << 14
+#: For a place in a word: shares of the pieces that end there, added up; where they start, and their numbers.
+_Place = tuple[list[float], list[tuple[int, int]]]
 
 
 class SubwordSampling:
@@ -46,10 +52,10 @@ class SubwordSampling:
 
     def draw(self, seed: int) -> TokenPairs:
         """The pairs, cut in ways that follow from the seed."""
-        return TokenPairs(*(self._drawn(*side, seed + number) for number, side in enumerate(self._sides)))
+        randoms = (Random(f"{side} of {seed}").random for side in ("source", "target"))
+        return TokenPairs(*(self._drawn(*side, random) for side, random in zip(self._sides, randoms, strict=True)))
 
-    def _drawn(self, ways: WaysToCut, usual: Sequences, seed: int) -> Sequences:
-        random = Random(seed).random
+    def _drawn(self, ways: WaysToCut, usual: Sequences, random: Callable[[], float]) -> Sequences:
 
         def cut(row: int) -> list[int]:
             numbers = usual[row].tolist()
@@ -70,8 +76,7 @@ class WaysToCut:
         self._pieces = {number: piece for number, (piece, _) in pieces.scores().items()}
         self._scores = {piece: (number, power * score) for number, (piece, score) in pieces.scores().items()}
         self._longest = max(map(len, self._scores))
-        #: For each word and each place in it: shares of the pieces that end there, added up; their starts and numbers.
-        self._known: dict[str, list[tuple[list[float], list[tuple[int, int]]]]] = {}
+        self._places = lru_cache(_WORDS)(self._places_of)
 
     def draw(self, numbers: list[int], random: Callable[[], float]) -> list[int]:
         """A sentence cut in another way; ``random`` gives numbers from 0 to 1."""
@@ -89,18 +94,16 @@ class WaysToCut:
         return found + self._cut(word, random)
 
     def _cut(self, word: str, random: Callable[[], float]) -> list[int]:
-        if word not in self._known:
-            self._known[word] = self._places(word)
-        places, end, found = self._known[word], len(word), []
+        places, end, found = self._places(word), len(word), []
         while end:
             shares, choices = places[end]
             end, number = choices[bisect(shares, random())]
             found.append(number)
         return found[::-1]
 
-    def _places(self, word: str) -> list[tuple[list[float], list[tuple[int, int]]]]:
+    def _places_of(self, word: str) -> list[_Place]:
         totals = [0.0]  # log of the sum over all ways up to a place
-        places: list[tuple[list[float], list[tuple[int, int]]]] = [([], [])]
+        places: list[_Place] = [([], [])]
         for end in range(1, len(word) + 1):
             choices, logs = [], []
             for start in range(max(0, end - self._longest), end):
@@ -109,9 +112,7 @@ class WaysToCut:
                     choices.append((start, number))
                     logs.append(totals[start] + score)
             largest = max(logs, default=-math.inf)
-            weights = [math.exp(log - largest) for log in logs]
-            total = sum(weights)
-            totals.append(largest + math.log(total) if weights else -math.inf)
-            shares = [sum(weights[: count + 1]) / total for count in range(len(weights))]
-            places.append(([*shares[:-1], 1.0] if shares else [], choices))
+            sums = list(accumulate(math.exp(log - largest) for log in logs))
+            totals.append(largest + math.log(sums[-1]) if sums else -math.inf)
+            places.append(([*(each / sums[-1] for each in sums[:-1]), 1.0] if sums else [], choices))
         return places

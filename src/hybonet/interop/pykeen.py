@@ -38,8 +38,8 @@ class PykeenModel(Model):
     ``hybonet train kg``: PyKEEN's optimisers know nothing of points on the sheet.
 
     Args:
-        scorer: takes ``(heads, relations)`` or ``(heads, relations, tails)``; its relation ``r + num_relations`` is r
-            read backwards.
+        scorer: takes ``(heads, relations)``, ``(heads, relations, tails)`` or ``(heads, relations, pool=tails)``, as a
+            :class:`~hybonet.models.TripleModel` does; its relation ``r + num_relations`` is r read backwards.
         triples_factory: the graph (:func:`triples_factory`), without inverse triples: the scorer has its own.
 
     Example:

@@ -38,9 +38,9 @@ def shares_of_readings(triples: Tensor, num_relations: int, power: float = 1.0, 
         >>> shares_of_readings(torch.tensor([[0, 0, 1], [0, 0, 2], [0, 0, 3]]), 1)
         tensor([0.2500, 0.7500])
     """
-    tails, heads = (each.log() for each in answers_a_question(triples, num_relations))
+    tails, heads = (each.double().log() for each in answers_a_question(triples, num_relations))
     lean = power * torch.cat((heads - tails, tails - heads))
-    return torch.sigmoid(lean - torch.logit(torch.tensor(other)))  # whatever the power, no overflow
+    return torch.sigmoid(lean - torch.tensor(other, dtype=lean.dtype).logit()).float()  # no power overflows here
 
 
 def relation_categories(triples: Tensor, num_relations: int, threshold: float = 1.5) -> list[str]:

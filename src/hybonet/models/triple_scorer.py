@@ -166,7 +166,10 @@ class TripleScorer(LorentzModule, InnerProductModel):
 
     def _map(self, x: Tensor, relations: Tensor) -> Tensor:
         """The points :math:`f_r(x)`, ``(B, dim)``: where tails are expected."""
-        relations = self.one_of_both[relations]
+        if len(relations) > 1 and relations.stride(0) == 0:  # one number, expanded: it stays one
+            relations = self.one_of_both[relations[0]].expand(len(relations))
+        else:
+            relations = self.one_of_both[relations]
         if self.transform == "tangent":
             v = dropout(self.manifold.logmap0(x), self.dropout, self.training)
             u = grouped_linear(v, self.relation_weight, relations)

@@ -51,9 +51,10 @@ def metrics_table(record: dict[str, Any]) -> Table:
 def evaluation_tables(result: dict[str, Any]) -> list[Table]:
     """An evaluation in full: overall and by direction, by kind of relation, by relation (most triples first)."""
     numbers = ["asked", *_SHOWN.values()]
-    overall = narrow_table(
-        ["questions"], numbers, title=f"{result['split']}, {result['protocol']} protocol, ties {result['ties']}"
-    )
+    title = f"{result['split']}, {result['protocol']} protocol, ties {result['ties']}"
+    if result.get("other_reading"):
+        title += f", other reading {result['other_reading']:g} (power {result['reading_power']:g})"
+    overall = narrow_table(["questions"], numbers, title=title)
     for name in ("both", "tails", "heads"):
         add_row(overall, name, f"{result[name]['count']:.0f}", *_cells(result[name]))
     kinds = narrow_table(["kind"], numbers)

@@ -98,7 +98,7 @@ class KGModel:
         self.scorer, self.graph = scorer.eval(), graph
         self.config, self.record = dict(config or {}), record
         self._known = KnownAnswers(graph.with_reciprocals("train"), 2 * graph.num_relations)
-        self._tails: tuple[list[tuple[int, int]], TailSearch | ScoreSearch] | None = None
+        self._tails: tuple[Any, TailSearch | ScoreSearch] | None = None
 
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> KGModel:
@@ -312,15 +312,15 @@ class KGModel:
         return [answers[place] for place in range(len(questions))]
 
     def _search(self) -> TailSearch | ScoreSearch:
-        """Prepared with the first question, and again if weights have changed since."""
+        """Prepared with the first question, and again if weights, or the number of readings, have changed since."""
         scorer = self.scorer
         weights = [(parameter.data_ptr(), parameter._version) for parameter in scorer.parameters()]
-        weights.append((id(scorer.shares), scorer.reads_both_ways))
-        if self._tails is None or self._tails[0] != weights:
+        state = (weights, scorer.reads_both_ways)
+        if self._tails is None or self._tails[0] != state:
             if isinstance(scorer, TripleScorer) and not scorer.reads_both_ways:
-                self._tails = (weights, TailSearch(scorer))
+                self._tails = (state, TailSearch(scorer))
             else:
-                self._tails = (weights, ScoreSearch(scorer))
+                self._tails = (state, ScoreSearch(scorer))
         return self._tails[1]
 
     def _entities(

@@ -22,7 +22,6 @@ from hybonet.tasks.knowledge_graph import (
     KnowledgeGraphTask,
     check_teachable,
     evaluate,
-    unwrapped,
 )
 from hybonet.tasks.run_folder import (
     CONFIG,
@@ -103,7 +102,7 @@ def _measures(folder: Path, task: KnowledgeGraphTask, result: FitResult) -> dict
         released = evaluate(result.model, task.data, "test", protocol="released")
         measures["test_released_protocol"] = released["both"]
         if task.settings.other_reading:
-            model = unwrapped(result.model)
+            model = result.model
             assert isinstance(model, TripleModel)
             shares = model.shares
             model.read_both_ways(None)

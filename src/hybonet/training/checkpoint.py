@@ -133,8 +133,12 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: Optimizer, run: Ide
         ValueError: if the file is damaged or belongs to another run.
     """
     header, tensors = _read(path)
-    old = not isinstance(header["run"], dict)
-    if differences := ["another version of the package"] if old else run.differences(header["run"]):
+    if not isinstance(header["run"], dict):
+        raise ValueError(
+            f"{path}: expected a checkpoint of this version of hybonet, got one of an older version, which cannot go "
+            "on; train again in a new folder"
+        )
+    if differences := run.differences(header["run"]):
         raise ValueError(
             f"{path}: expected a checkpoint of this run, got one of a run with {', '.join(differences[:3])}; restore "
             "the run's own checkpoint.safetensors and config.json, or train again in a new folder"

@@ -10,7 +10,7 @@ from typing import Any
 from hybonet.training.settings import CHANGEABLE
 from hybonet.training.task import Task
 
-_SETTINGS = "settings."
+_SETTINGS, _FILES = "settings.", "data.sha256."
 #: Prose may be worded anew in another version of the package.
 _PROSE = ("protocol", "data.notes")
 
@@ -39,20 +39,21 @@ class Identity:
         facts = _flat({**task.describe(), "settings": settings.model_dump(exclude=set(CHANGEABLE))})
         return cls(
             {name: value for name, value in facts.items() if name not in _PROSE},
-            _flat({"settings": type(settings)().model_dump()}),
+            _flat({"settings": type(settings).model_construct().model_dump()}),  # of those that have one
         )
 
     def differences(self, saved: Mapping[str, Any]) -> list[str]:
         """How the facts that were saved with a run differ from these; none if it is this run.
 
-        A setting that the package did not have then had, in effect, its default; other facts may have become known
-        since, or are not told any more.
+        A setting that the package did not have then had, in effect, its default. Files of data must be the same ones;
+        other facts may have become known since, or are not told any more.
         """
         found = []
-        for name, value in self.facts.items():
-            known = saved if name in saved else self.defaults
-            if name in known and known[name] != value:
-                found.append(f"{name.removeprefix(_SETTINGS)}={known[name]} instead of {value}")
+        files = {name: None for name in (*saved, *self.facts) if name.startswith(_FILES)}
+        then, now = {**files, **self.defaults, **saved}, {**files, **self.facts}
+        for name, value in now.items():
+            if name in then and then[name] != value:
+                found.append(f"{name.removeprefix(_SETTINGS)}={then[name]} instead of {value}")
         return found
 
 
