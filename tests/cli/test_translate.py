@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hybonet.cli import app
+from hybonet.tasks.mt_model import MTModel
 from tests.cli.staging import Outcome, run
 from tests.cli.translation_mistakes import trained
 
@@ -31,6 +32,18 @@ def test_lines_stay_lines_and_what_is_odd_is_told(folder: Path) -> None:
     assert "note: 1 empty line stays empty" in outcome.message
     assert "note: 1 of 4 sentences (line 3) have more than the model's 8 tokens" in outcome.message
     assert outcome.changed == ["out.txt"]
+
+
+def test_what_the_model_does_not_know_is_told(folder: Path) -> None:
+    (folder / "b.txt").write_text("sentence number 3\nsentence 雪\n")
+    assert "note: 1 of 2 sentences (line 2) have words or characters" in did("translate mt b.txt", folder).message
+    assert "has not learned" not in did("translate mt a.txt", folder).message
+
+
+def test_too_long_a_sentence_gives_a_warning_in_python(folder: Path) -> None:
+    model = MTModel.load(folder / "mt")
+    with pytest.warns(UserWarning, match="1 of 2 sentences have more than the model's 8 tokens"):
+        assert len(model.translate(["number 4", "sentence number " * 9])) == 2
 
 
 def test_a_pipe_gives_what_a_file_does(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,9 @@ from hybonet.data.parallel_text import Pairs, ParallelText
 from hybonet.data.sentence_pieces import SentencePieces
 from hybonet.data.source_file import read_source
 from hybonet.data.token_batches import TokenBatches
+from hybonet.data.token_pairs import encode_splits
 from hybonet.data.token_vocabulary import BOS, EOS, PAD, SPECIAL, UNK
-from hybonet.data.tokenizer import read_tokenizer, train_tokenizer
+from hybonet.data.tokenizer import Words, read_tokenizer, train_tokenizer
 from hybonet.data.translation_data import prepare
 
 TEXT = [*load_named_corpus("toy").splits["train"].source]
@@ -80,3 +81,20 @@ def test_special_tokens_written_in_a_text_are_unknown_words_and_are_told():
     assert "1 of 2 pairs of train with </s>, <pad>, <s> in the text, taken for unknown words" in data.notes
     batches = TokenBatches(data.tokens["train"], 100)
     assert batches.batch(batches.in_order()[0]).tokens == 7
+
+
+def test_unknown_tokens_are_counted():
+    pairs = {"train": Pairs(("a b", "a c"), ("x y", "x y")), "valid": Pairs(("d a",), ("z z",))}
+    words = Words.from_text(["a b c x y"]), Words.from_text(["x y"])
+    _, notes = encode_splits(ParallelText("abc", ("en", "de"), pairs), *words, 9)
+    assert [note.partition(" (")[0] for note in notes] == ["1 of 2 en tokens of valid", "2 of 2 de tokens of valid"]
+    assert notes[1] == "2 of 2 de tokens of valid (100.0%) are not in the vocabulary and taken for one unknown word"
+
+
+@pytest.mark.parametrize("kind", ["unigram", "bpe"])
+def test_pieces_rewrite_no_characters(kind):
+    pytest.importorskip("sentencepiece")
+    text = ["你好，世界！", "Il dit… ½ ﬁn", "a b c d e f g"]
+    pieces = SentencePieces.train([*text, "Ω " * 3000], 60, kind)
+    assert [pieces.decode(pieces.encode(line)) for line in text] == text
+    assert UNK not in pieces.encode("Ω")  # a long line is part of the text, too

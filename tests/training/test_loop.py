@@ -312,8 +312,12 @@ def test_two_processes_train_as_one(tmp_path):
         torch.testing.assert_close(value, two[name], rtol=1e-4, atol=1e-5)
     for name in ("one", "two"):
         assert_same(weights(tmp_path / name / "straight"), weights(tmp_path / name / "stopped"))
-    lines = (tmp_path / "two/history.jsonl").read_text().splitlines()
-    assert [json.loads(line)["epoch"] for line in lines] == [1, 2, 3]
+    alone, together = (
+        [json.loads(line) for line in (tmp_path / name / "history.jsonl").read_text().splitlines()]
+        for name in ("one", "two")
+    )
+    assert [row["epoch"] for row in together] == [1, 2, 3]
+    assert [row["loss"] for row in together] == pytest.approx([row["loss"] for row in alone], rel=1e-4)
 
 
 def test_what_the_main_process_does_first_fails_in_all():

@@ -87,10 +87,10 @@ def translate(
         penalty = model.settings.length_penalty if length_penalty is None else length_penalty
         how = Decoding(wide, penalty, n_best, temperature, top_k, top_p, seed or 0)
         lines = _read_lines(sentences)
-        empty = sum(not model.source_tokenizer.encode(line) for line in lines)
-        with counting("translating", len(lines) - empty) as progress:
+        numbers = [model.source_tokenizer.encode(line) for line in lines]
+        with counting("translating", sum(map(bool, numbers))) as progress:
             found = model.translations(lines, how, progress)
-        _note_odd(empty, found, model.settings.max_length)
+        _note_odd(numbers, found, model.settings.max_length)
         text = "".join(
             _written(number, line, each, form) for number, (line, each) in enumerate(zip(lines, found, strict=True), 1)
         )
@@ -111,17 +111,22 @@ def _read_lines(path: Path | None) -> list[str]:
     return [line.strip() for line in text.removesuffix("\n").split("\n")]
 
 
-def _note_odd(empty: int, found: list[list[Translation]], limit: int) -> None:
+def _note_odd(numbers: list[list[int]], found: list[list[Translation]], limit: int) -> None:
+    from hybonet.data.token_vocabulary import UNK
+
+    empty = sum(not each for each in numbers)
     if empty:
         typer.echo(f"note: {empty:,} empty line{'s stay' if empty > 1 else ' stays'} empty", err=True)
-    cut = [str(number) for number, each in enumerate(found, 1) if each[0].cut]
-    if cut:
-        shown = ", ".join(cut[:5]) + (", …" if len(cut) > 5 else "")
-        typer.echo(
-            f"note: {len(cut):,} of {len(found):,} sentences (line {shown}) have more than the model's {limit} tokens; "
-            "only their beginning was translated",
-            err=True,
-        )
+    cut = [each[0].cut for each in found]
+    _note_lines(cut, f"more than the model's {limit} tokens; only their beginning was translated")
+    _note_lines([UNK in each for each in numbers], "words or characters that the model has not learned, and skips")
+
+
+def _note_lines(odd: list[bool], what: str) -> None:
+    lines = [str(number) for number, each in enumerate(odd, 1) if each]
+    if lines:
+        shown = ", ".join(lines[:5]) + (", …" if len(lines) > 5 else "")
+        typer.echo(f"note: {len(lines):,} of {len(odd):,} sentences (line {shown}) have {what}", err=True)
 
 
 def _written(number: int, line: str, translations: list[Translation], form: str) -> str:

@@ -168,6 +168,7 @@ def _show(out: Path) -> None:
     from rich.console import Console
 
     from hybonet.reporting.mt_tables import LEGEND, examples_table, scores_table, signature_lines
+    from hybonet.tasks.mt_run import read_about
     from hybonet.tasks.run_folder import read_record
 
     record, console = read_record(out), Console(highlight=False)
@@ -178,7 +179,8 @@ def _show(out: Path) -> None:
             console.print(line, style="dim", soft_wrap=True)
         console.print(examples_table(record["test"]["examples"]))
     place = shlex.quote(str(out))
-    typer.echo(f"Run: {out}\nTranslate with it: echo 'A sentence.' | hybonet translate {place}")
+    sentence = "A sentence , cut as the training text is ." if read_about(out)["tokenized"] else "A sentence."
+    typer.echo(f"Run: {out}\nTranslate with it: echo '{sentence}' | hybonet translate {place}")
 
 
 @verbs.evaluate.of("translation", epilog=_EVALUATE_EXAMPLES)

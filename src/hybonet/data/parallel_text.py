@@ -81,8 +81,8 @@ def check_direction(direction: str, known: Iterable[str] = ()) -> tuple[str, str
         raise ValueError(f"expected the direction {' or '.join(known)}, got {direction!r}; choose one of them")
     if not _DIRECTION.fullmatch(direction):
         raise ValueError(
-            f"expected two languages by their codes, such as en-de, got {direction!r}; name the language of the source "
-            "first"
+            f"expected two languages by their codes in small letters, such as en-de, got {direction!r}; name the "
+            "language of the source first"
         )
     first, _, second = direction.partition("-")
     if first == second:

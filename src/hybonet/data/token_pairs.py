@@ -82,8 +82,8 @@ def encode_splits(
     """All splits as numbers, and what was done about long sentences.
 
     Training pairs with a sentence of more than ``max_length`` tokens are left out; in other splits, where leaving out
-    would change what is measured, such sentences are cut. Both are counted in the notes, and so are pairs with a
-    special token written out, which vocabularies of words take for an unknown one.
+    would change what is measured, such sentences are cut. Both are counted in the notes, and so are tokens that a
+    vocabulary does not know, and pairs with a special token written out, which vocabularies of words take for one.
 
     Example:
         >>> from hybonet.data.parallel_text import Pairs
@@ -116,8 +116,19 @@ def encode_splits(
                     f"{marked:,} of {len(pairs):,} pairs of {name} with {', '.join(sorted(_CONTROL))} in the text, "
                     "taken for unknown words"
                 )
+        for language, side in zip(text.languages, zip(*numbers, strict=True), strict=False):
+            unknown, tokens = (sum(map(count, side)) for count in (_unknown, len))
+            if unknown:
+                notes.append(
+                    f"{unknown:,} of {tokens:,} {language} tokens of {name} ({unknown / tokens:.1%}) are not in the "
+                    "vocabulary and taken for one unknown word"
+                )
         cut = [(first[:max_length], second[:max_length]) for first, second in numbers]
         splits[name] = TokenPairs(
             Sequences.pack(first for first, _ in cut), Sequences.pack(second for _, second in cut)
         )
     return splits, notes
+
+
+def _unknown(numbers: list[int]) -> int:
+    return numbers.count(UNK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,10 +102,17 @@ class MTModel:
     def translate(self, sentences: Sequence[str], how: Decoding | None = None) -> list[str]: ...
 
     def translate(self, sentences: str | Sequence[str], how: Decoding | None = None) -> str | list[str]:
-        """The best translation of a sentence, or of each of several."""
+        """The best translation of a sentence, or of each of several; a warning tells if some were too long."""
         if isinstance(sentences, str):
             return self.translate([sentences], how)[0]
-        return [best[0].text for best in self.translations(sentences, how)]
+        found = [best[0] for best in self.translations(sentences, how)]
+        if cut := sum(each.cut for each in found):
+            warnings.warn(
+                f"{cut} of {len(found)} sentences have more than the model's {self.settings.max_length} tokens; only "
+                "their beginning was translated",
+                stacklevel=2,
+            )
+        return [each.text for each in found]
 
     def translations(
         self, sentences: Sequence[str], how: Decoding | None = None, progress: Callable[[int], None] | None = None

@@ -25,6 +25,8 @@ def draw_run(run: Path, folder: Path, *, sentence: str | None = None) -> list[Pa
     if sentence is None:
         texts = read_data(run).texts
         sentence = texts.get("test", texts["valid"]).source[0]
+    if not model.source_tokenizer.encode(sentence):
+        raise ValueError(f"expected a sentence to translate, got {sentence!r}; give one with words")
     attention = model.attention(sentence)
     folder.mkdir(parents=True, exist_ok=True)
     drawn = []

@@ -21,7 +21,7 @@ def provenance() -> dict[str, Any]:
         ['commit', 'created', 'device', 'machine', 'threads', 'versions']
     """
     return {
-        "created": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "created": now(),
         "commit": source_commit(Path(hybonet.__file__).parent),
         "versions": {
             "hybonet": hybonet.__version__,
@@ -32,6 +32,16 @@ def provenance() -> dict[str, Any]:
         "device": "cpu",
         "threads": torch.get_num_threads(),
     }
+
+
+def now() -> str:
+    """The time as records state it.
+
+    Example:
+        >>> now().endswith("+00:00")
+        True
+    """
+    return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
 def source_commit(folder: Path, except_for: tuple[str, ...] = ()) -> str | None:

@@ -18,7 +18,7 @@ from torch import nn
 
 from hybonet.files import write_atomically
 from hybonet.tasks.new_folder import new_folder, unfinished
-from hybonet.tasks.provenance import provenance
+from hybonet.tasks.provenance import now
 from hybonet.training import FitResult, LoopSettings, Task, describe, override
 from hybonet.training.checkpoint import load_model, read_position
 from hybonet.training.loop import BEST, LAST
@@ -243,8 +243,12 @@ def load_best(folder: Path, model: _Model) -> _Model:
 _OF_A_VALIDATION = ("epoch", "updates", "seconds", "processor_seconds", "loss")
 
 
-def write_record(folder: Path, task: Task, result: FitResult, **measures: Any) -> None:
-    """Store the measures of a finished training with everything that they depend on."""
+def write_record(folder: Path, task: Task, result: FitResult, origin: Mapping[str, Any], **measures: Any) -> None:
+    """Store the measures of a finished training with everything that they depend on.
+
+    Args:
+        origin: :func:`~hybonet.tasks.provenance.provenance` as the training began: the code may change meanwhile.
+    """
     record = {
         **task.describe(),
         "recipe": read_config(folder, task.name).get("recipe"),
@@ -260,7 +264,8 @@ def write_record(folder: Path, task: Task, result: FitResult, **measures: Any) -
             if task.monitor in row
         ],
         **measures,
-        **provenance(),
+        **origin,
+        "created": now(),
         "device": task.settings.device,
     }
     write_json(folder / RECORD, record)

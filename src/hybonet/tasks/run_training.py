@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hybonet.reporting.charts import draw_curves
+from hybonet.tasks.provenance import provenance
 from hybonet.tasks.run_folder import CURVES, write_record
 from hybonet.training import FitResult, Reporter, Task, Trainer
 from hybonet.training.processes import joined_processes
@@ -45,9 +46,10 @@ def train_task(
         curves: draw ``curves.png`` if matplotlib is there; None: draw nothing.
     """
     with joined_processes(task.settings.device) as processes:
+        origin = provenance()
         result = Trainer(task, folder, resume_command=resume_command, reporter=reporter).fit(resume=resume)
         if processes.is_main:
-            write_record(folder, task, result, **measures(result))
+            write_record(folder, task, result, origin, **measures(result))
             if curves is not None and find_spec("matplotlib"):
                 place, how = folder / CURVES, curves
                 draw_curves(result.history, task.monitor, place, title=how.title, label=how.label, log=how.log)

@@ -149,7 +149,7 @@ class Trainer:
             with torch.autocast(device, torch.bfloat16, enabled=self.settings.precision == "bfloat16"):
                 loss = self.task.loss(self.wrapped, batch)
             (loss / self._batches_of_update()).backward()
-        value = loss.item()
+        value = self.processes.mean(loss.item())
         if not math.isfinite(value):
             raise TrainingDiverged(self._diagnosis(value))
         return value

@@ -36,6 +36,15 @@ class Processes:
         distributed.broadcast_object_list(box, src=0)
         return box[0]
 
+    def mean(self, value: float) -> float:
+        """The mean of every process's value, in every process."""
+        if self.world == 1:
+            return value
+        device = "cuda" if distributed.get_backend() == "nccl" else "cpu"
+        total = torch.tensor(value, dtype=torch.float64, device=device)
+        distributed.all_reduce(total)
+        return total.item() / self.world
+
     def main_first(self, action: Callable[[], None]) -> None:
         """Let the main process do something on its own while the others wait; if it fails, it fails in all of them."""
         if self.world == 1:
