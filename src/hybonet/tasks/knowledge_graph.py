@@ -131,10 +131,9 @@ class KnowledgeGraphTask:
         order = torch.randperm(2 * len(self.data.train), generator=generator_for(s.seed, epoch, 0))
         for number in range(start, self.batches_per_epoch()):
             chosen = order[number * s.batch_size : (number + 1) * s.batch_size]
-            mine = torch.arange(len(chosen))[rank::world]
-            weight = world / len(chosen)
-            if not len(mine):  # a triple for company: every process takes part in every exchange of gradients
-                mine, weight = torch.tensor([0]), 0.0
+            mine, weight = slice(rank, None, world), world / len(chosen)
+            if rank >= len(chosen):  # a triple for company: every process takes part in every exchange of gradients
+                mine, weight = slice(1), 0.0
             candidates = None
             if s.candidates != "all":
                 shape = (len(chosen), s.negatives) if s.candidates == "own" else (s.negatives,)
