@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("command", "place"),
     [
-        ("evaluate run", "hybonet.tasks.kg_answers.read_graph"),
+        ("evaluate run", "hybonet.tasks.kg_run.read_graph"),
         ("predict run --head n1 --relation next", "hybonet.tasks.kg_answers.KGModel.load"),
         ("train kg --out new", "hybonet.data.catalog.load_graph"),
         ("train kg --out run --resume", "hybonet.tasks.kg_run.train_run"),
