@@ -119,7 +119,7 @@ def _note_odd(numbers: list[list[int]], found: list[list[Translation]], limit: i
         typer.echo(f"note: {empty:,} empty line{'s stay' if empty > 1 else ' stays'} empty", err=True)
     cut = [each[0].cut for each in found]
     _note_lines(cut, f"more than the model's {limit} tokens; only their beginning was translated")
-    _note_lines([UNK in each for each in numbers], "words or characters that the model has not learned, and skips")
+    _note_lines([UNK in each for each in numbers], "words or characters that the model has not learned: unknown to it")
 
 
 def _note_lines(odd: list[bool], what: str) -> None:
