@@ -7,6 +7,8 @@ from hybonet.models import TripleScorer
 from hybonet.models import grouped_linear as module
 from hybonet.models.grouped_linear import grouped_linear
 
+pytestmark = pytest.mark.usefixtures("either_way")
+
 
 @pytest.mark.parametrize("small", [0, 1 << 13], ids=["by group", "in blocks"])
 @pytest.mark.parametrize(("rows", "groups"), [(1, 5), (7, 5), (40, 3), (40, 1), (16, 2)])

@@ -10,6 +10,8 @@ from hybonet.models.own_scores import own_scores
 from hybonet.nn import shortened as shortened_module
 from hybonet.nn.shortened import shortened
 
+pytestmark = pytest.mark.usefixtures("either_way")
+
 ENTITIES, WIDTH = 9, 5
 #: 4 is nobody's candidate, 7 is one question's twice.
 INDEX = torch.tensor([[7, 0, 7], [3, 8, 0], [1, 2, 5], [6, 0, 1]])

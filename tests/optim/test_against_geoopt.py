@@ -7,6 +7,8 @@ import torch
 from hybonet import Lorentz
 from hybonet.optim import RiemannianAdam, RiemannianSGD
 
+pytestmark = pytest.mark.usefixtures("either_way")
+
 
 def problem(K, spread, seed=0):
     """Points pulled to targets, and a Euclidean vector in the same loss.

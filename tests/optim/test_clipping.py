@@ -11,6 +11,8 @@ from hybonet.geometry import egrad2rgrad, inner
 from hybonet.nn import LorentzEmbedding
 from hybonet.optim import RiemannianAdam, clip_grad_norm_
 
+pytestmark = pytest.mark.usefixtures("either_way")
+
 
 def test_norm_is_riemannian_for_points_and_euclidean_for_the_rest():
     torch.manual_seed(0)

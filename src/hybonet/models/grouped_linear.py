@@ -7,8 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from hybonet import kernels
+
 #: Matrices of up to so many numbers are copied, one for every few rows of a group, to be multiplied all at once.
 _SMALL = 1 << 13
+#: Compiled loops, where there are any, take products of so many numbers and more.
+_COMPILED = 1 << 14
 #: Rows that share a copy.
 _ROWS = 8
 
@@ -17,9 +21,9 @@ def grouped_linear(x: Tensor, weight: Tensor, group: Tensor) -> Tensor:
     """Rows times the matrices of their groups, :math:`W_{g_i} x_i`; ``(B, n), (G, m, n), (B,) -> (B, m)``.
 
     A copy of the matrix for every row would cost far more than the products. Rows of one group stand together instead:
-    small matrices are copied once for every eight of them, and one batched product does all; large ones are read where
-    they are, in a product for each group. Under ``torch.autocast`` all stays in the matrices' precision. Differentiable
-    once.
+    small matrices are copied once for every eight of them, and one batched product does all (with the extra ``fast``,
+    compiled loops read them in place); large ones are read where they are, in a product for each group. Under
+    ``torch.autocast`` all stays in the matrices' precision. Differentiable once.
 
     Example:
         >>> import torch
@@ -34,7 +38,42 @@ def grouped_linear(x: Tensor, weight: Tensor, group: Tensor) -> Tensor:
             return x.to(weight.dtype) @ weight[group[0]].mT
     small = weight.shape[1] * weight.shape[2] <= _SMALL
     with torch.autocast(x.device.type, enabled=False):
-        return (_InBlocks if small else _ByGroup).apply(x.to(weight.dtype), weight, group)
+        x = x.to(weight.dtype)
+        if not small:
+            way: Any = _ByGroup
+        else:
+            way = _RowByRow if kernels.run_on(x, weight, least=_COMPILED) else _InBlocks
+        return way.apply(x, weight, group)
+
+
+class _RowByRow(torch.autograd.Function):
+    """By compiled loops, which read a row's matrix where it is."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, group: Tensor) -> Tensor:
+        from hybonet.kernels.grouped_linear import rows_times
+
+        group = group.contiguous()
+        ctx.save_for_backward(x, weight, group)
+        out = x.new_empty(len(x), weight.shape[1])
+        rows_times(x, weight, group, out)
+        return out
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
+        from hybonet.kernels.grouped_linear import back_to_maps, back_to_rows
+
+        x, weight, group = ctx.saved_tensors
+        gradient, (wants_x, wants_weight, _) = gradient.contiguous(), ctx.needs_input_grad
+        of_x, of_weight = (
+            torch.empty_like(t) if wanted else None for t, wanted in ((x, wants_x), (weight, wants_weight))
+        )
+        if of_x is not None:
+            back_to_rows(gradient, weight, group, of_x)
+        if of_weight is not None:
+            back_to_maps(gradient, x, group, of_weight)
+        return of_x, of_weight, None
 
 
 class _InBlocks(torch.autograd.Function):

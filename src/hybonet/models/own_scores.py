@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
+from hybonet import kernels
 from hybonet.geometry import Lorentz
 from hybonet.geometry.sampled_products import products_at
 from hybonet.nn.shortened import Cut
@@ -51,10 +52,65 @@ def own_scores(
     if low < 0 or high >= len(table):  # the kernels do not look
         raise IndexError(f"expected rows 0 to {len(table) - 1} of the table, got {low} to {high}")
     with torch.autocast("cpu", enabled=False):  # the kernels take one dtype, forwards and backwards
-        return _OwnScores.apply(question.to(table.dtype), table, bias, index, max_norm, manifold)
+        question = question.to(table.dtype).contiguous()
+        way = _InOnePass if kernels.run_on(table) else _OwnScores
+        return way.apply(question, table, bias, index.contiguous(), max_norm, manifold)
+
+
+class _InOnePass(torch.autograd.Function):
+    """By compiled loops: every row is read once for all that is made of it."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        question: Tensor,
+        table: Tensor,
+        bias: Tensor | None,
+        index: Tensor,
+        max_norm: float | None,
+        manifold: Lorentz | None,
+    ) -> Tensor:
+        from hybonet.kernels.own_scores import score
+
+        cut, asked = max_norm is not None, question
+        if cut:
+            asked = question.clone()
+            asked[:, 0] = 0.0  # the time that is stored is not that of the points
+        scores = question.new_empty(index.shape)
+        # Of a row that is cut, a product and two numbers are kept for the way back.
+        kept = question.new_empty(3, *(index.shape if cut else (0, 0)))
+        k = 1.0 if manifold is None else -1.0 / manifold.curvature
+        bias = question.new_empty(0) if bias is None else bias.to(question.dtype).contiguous()
+        score(question, asked, table, bias, index, cut, max_norm or 0.0, k, scores, *kept)
+        ctx.save_for_backward(question, table, index, kept)
+        ctx.cut = cut
+        return scores
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        from hybonet.kernels.own_scores import back_to_question, back_to_table, sort_by_entity
+
+        question, table, index, kept = ctx.saved_tensors
+        gradient, (products, factors, times) = gradient.contiguous(), kept
+        wants_question, wants_table, wants_bias = ctx.needs_input_grad[:3]
+        of_question = of_table = of_bias = None
+        if wants_question:
+            of_question = torch.empty_like(question)
+            back_to_question(table, index, gradient, ctx.cut, factors, times, of_question)
+        if wants_table or wants_bias:
+            starts, places = index.new_zeros(len(table) + 1), torch.empty_like(index.flatten())
+            sort_by_entity(index.flatten(), starts, places)
+            of_table, of_bias = torch.empty_like(table), table.new_empty(len(table))
+            back_to_table(
+                question, table, gradient, starts, places, ctx.cut, products, factors, times, of_table, of_bias
+            )
+        return of_question, of_table if wants_table else None, of_bias if wants_bias else None, None, None, None
 
 
 class _OwnScores(torch.autograd.Function):
+    """By torch's sparse kernels."""
+
     @staticmethod
     def forward(
         ctx: Any,

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from hybonet.nn import LorentzEmbedding
 
 #: Scores of all entities are made so many at a time, from the questions of so many triples.
-_SCORES, _QUESTIONS = 1 << 20, 256
+_SCORES, _QUESTIONS = 1 << 21, 256
 #: Questions of candidates by the other reading are made so many at a time.
 _BACK = 1024
 

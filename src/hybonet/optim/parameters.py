@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from hybonet import kernels
 from hybonet.geometry import Lorentz
 from hybonet.geometry.numerics import working
 from hybonet.geometry.sampled_products import row_dots
@@ -128,8 +129,15 @@ def _squared_norm(param: Tensor) -> Tensor:
         grad = param.grad = grad.coalesce()
         point, grad = param[grad.indices()[0]], grad.values()
     point, grad = working(point), working(grad)  # half precision has no room for squares
-    square = torch.linalg.vector_norm(grad).square()
     manifold = manifold_of(param)
+    if manifold is not None and kernels.run_on(point, grad):
+        from hybonet.kernels.row_updates import riemannian_squares
+
+        squares = grad.new_empty(grad.numel() // grad.shape[-1])
+        rows = (tensor.view(len(squares), -1) for tensor in (point, grad))
+        riemannian_squares(*rows, -1.0 / manifold.curvature, squares)
+        return squares.sum().clamp_min(0.0)
+    square = torch.linalg.vector_norm(grad).square()
     if manifold is not None:
         slopes = row_dots(point.reshape(-1, point.shape[-1]), grad.reshape(-1, grad.shape[-1]))
         square = square - 2.0 * grad[..., 0].square().sum() - manifold.K * slopes.square().sum()

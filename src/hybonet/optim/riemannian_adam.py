@@ -10,8 +10,16 @@ import torch
 from torch import Tensor, nn
 from torch.optim.adam import adam as euclidean_adam
 
+from hybonet import kernels
 from hybonet.optim.base import RiemannianOptimizer
-from hybonet.optim.row_updates import adam_rows, chart_gradient, in_blocks, restore_time
+from hybonet.optim.row_updates import (
+    adam_rows,
+    adam_rows_in_one_pass,
+    chart_adam_in_one_pass,
+    chart_gradient,
+    in_blocks,
+    restore_time,
+)
 
 
 class RiemannianAdam(RiemannianOptimizer):
@@ -108,33 +116,29 @@ class RiemannianAdam(RiemannianOptimizer):
             self._step_chart(param, k, group, decay)
             return
         tables = self._tables(param, group, second=lambda p: torch.zeros_like(p[..., :1]))
-        steps = self._steps(param).add_(1)
-        count = float(steps)
-        beta1, beta2 = group["betas"]
-        constants: dict[str, Any] = {
-            "k": k,
-            "beta1": beta1,
-            "beta2": beta2,
-            "eps": group["eps"],
-            "step_size": group["lr"] / (1 - beta1**count),
-            "correction2": 1 - beta2**count,
-            "weight_decay": decay,
-        }
+        constants = _constants(self._steps(param).add_(1), k, group, decay)
         with self.touched_rows(param.grad, tables) as (g, (x, m, v, largest)):
             if group["compiled"]:
                 # Numbers that change from step to step enter as tensors, or each would be compiled anew.
                 for name in ("step_size", "correction2"):
                     constants[name] = torch.tensor(constants[name], dtype=x.dtype)
                 _compiled_adam_rows()(x, g, m, v, largest, **constants)
+            elif largest is None and kernels.run_on(x, g, m, v):
+                adam_rows_in_one_pass(x, g, m, v, **constants)
             else:
                 in_blocks(adam_rows, [x, g, m, v, largest], **constants)
 
     def _step_chart(self, param: Tensor, k: float, group: dict[str, Any], decay: float) -> None:
+        precondition = group["precondition"]
         with self.touched_rows(param.grad, self._tables(param, group)) as (g, rows):
-            x = rows[0]
+            x, m, v, largest = rows
+            if largest is None and kernels.run_on(x, g, m, v):
+                constants = _constants(self._steps(param).add_(1), k, group, decay)
+                chart_adam_in_one_pass(x, g, m, v, precondition=precondition, **constants)
+                return
             if decay:
                 g = torch.add(g, x, alpha=decay)
-            h = chart_gradient(x, g, k, precondition=group["precondition"])
+            h = chart_gradient(x, g, k, precondition=precondition)
             _adam([rows], [h], [self._steps(param)], group, 0.0)
             restore_time(x, k)
 
@@ -153,6 +157,20 @@ class RiemannianAdam(RiemannianOptimizer):
 
     def _steps(self, param: Tensor) -> Tensor:
         return self.state[param]["step"]
+
+
+def _constants(steps: Tensor, k: float, group: dict[str, Any], weight_decay: float) -> dict[str, Any]:
+    """What all rows of a table have in common in the step of that number."""
+    (beta1, beta2), count = group["betas"], float(steps)
+    return {
+        "k": k,
+        "beta1": beta1,
+        "beta2": beta2,
+        "eps": group["eps"],
+        "step_size": group["lr"] / (1 - beta1**count),
+        "correction2": 1 - beta2**count,
+        "weight_decay": weight_decay,
+    }
 
 
 def _adam(

@@ -81,12 +81,16 @@ def restore_time(x: Tensor, k: float | Tensor) -> None:
     Coordinates are cut where the next gradient, (x·g) x, could overflow: far beyond the dtype's usable radius. Where
     none is so large, as always in a sound training, space is only read.
     """
-    limit = precision(x.dtype).max_coordinate ** 0.5
+    limit = _largest_coordinate(x.dtype)
     length = torch.linalg.vector_norm(x[..., 1:], dim=-1, keepdim=True)
     if not bool((length <= limit).all()):
         x.clamp_(-limit, limit)
         length = torch.linalg.vector_norm(x[..., 1:], dim=-1, keepdim=True)
     x[..., :1] = (length.square() + k).sqrt()
+
+
+def _largest_coordinate(dtype: torch.dtype) -> float:
+    return precision(dtype).max_coordinate ** 0.5
 
 
 def adam_rows(
@@ -130,6 +134,50 @@ def adam_rows(
     m.mul_(cosh).addcmul_(x, straight * m_square)
     x.addcmul_(m, straight).div_(cosh)
     x[:, :1] = (norm_square(x) - x[:, :1].square() + k).sqrt()
+
+
+def adam_rows_in_one_pass(
+    x: Tensor,
+    g: Tensor,
+    m: Tensor,
+    v: Tensor,
+    *,
+    k: float,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    step_size: float,
+    correction2: float,
+    weight_decay: float,
+) -> None:
+    """:func:`adam_rows` without amsgrad, where :func:`hybonet.kernels.run_on` the tensors."""
+    from hybonet.kernels.row_updates import adam_on_sheet
+
+    farthest, tiny = 0.5 * float(max_rapidity(x.dtype)), torch.finfo(x.dtype).tiny
+    adam_on_sheet(x, g, m, v, k, weight_decay, 1 - beta1, beta2, eps, step_size, correction2, farthest, tiny)
+
+
+def chart_adam_in_one_pass(
+    x: Tensor,
+    g: Tensor,
+    m: Tensor,
+    v: Tensor,
+    *,
+    k: float,
+    precondition: bool,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    step_size: float,
+    correction2: float,
+    weight_decay: float,
+) -> None:
+    """Adam without amsgrad on :func:`chart_gradient`, then :func:`restore_time`, where kernels run."""
+    from hybonet.kernels.row_updates import adam_in_chart
+
+    limit = _largest_coordinate(x.dtype)
+    constants = (weight_decay, 1 - beta1, beta2, eps, step_size, correction2**0.5, limit)
+    adam_in_chart(x, g, m, v, k, precondition, *constants)
 
 
 def _longest_step(x_time: Tensor, outward: Tensor, k: float | Tensor) -> Tensor:

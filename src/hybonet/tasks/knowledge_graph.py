@@ -230,7 +230,8 @@ class KnowledgeGraphTask:
         )
 
     def _sharpened(self, scores: Tensor, batch: Batch) -> Tensor:
-        return scores * self._sharpness_of(batch)[:, None]
+        plain = bool((self.sharpness == 1).all())
+        return scores if plain else scores * self._sharpness_of(batch)[:, None]
 
     def _sharpness_of(self, batch: Batch) -> Tensor:
         return self.sharpness.to(batch.relations.device)[batch.relations % self.data.num_relations]

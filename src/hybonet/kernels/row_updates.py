@@ -1,0 +1,127 @@
+"""Steps of Adam on points, one row a point: the arithmetic of :mod:`hybonet.optim.row_updates` in one pass.
+
+Loops go over whole rows, time included, and time is mended afterwards: a loop over 31 of 32 coordinates would leave
+half of them to be worked on one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from hybonet.kernels.parallel import parallel
+
+
+@parallel
+def riemannian_squares(x: Any, g: Any, k: float, squares: Any) -> None:
+    """Squared Riemannian length of each row's gradient, |g|² - 2 g_t² + (x·g)²/k."""
+    number = x.dtype.type
+    for row in prange(len(x)):
+        square, slope = number(0), number(0)
+        for d in range(x.shape[1]):
+            square += g[row, d] * g[row, d]
+            slope += x[row, d] * g[row, d]
+        squares[row] = square - number(2) * g[row, 0] * g[row, 0] + slope * slope / number(k)
+
+
+@parallel
+def adam_in_chart(
+    x: Any,
+    g: Any,
+    m: Any,
+    v: Any,
+    k: float,
+    precondition: bool,
+    weight_decay: float,
+    lerp: float,
+    beta2: float,
+    eps: float,
+    step_size: float,
+    root_correction2: float,
+    limit: float,
+) -> None:
+    """Adam on the space part, with the gradient pulled back to it, and time from space.
+
+    ``lerp`` is 1 - beta1, ``step_size`` the rate over its correction, ``limit`` the largest coordinate.
+    """
+    number = x.dtype.type
+    weight_decay, lerp, beta2, eps = number(weight_decay), number(lerp), number(beta2), number(eps)
+    rest, step_size, root, limit = number(1) - beta2, number(step_size), number(root_correction2), number(limit)
+    for row in prange(len(x)):
+        pulled = (g[row, 0] + weight_decay * x[row, 0]) / x[row, 0] + weight_decay
+        slope, square = number(0), number(0)
+        if precondition:
+            for d in range(x.shape[1]):
+                slope += x[row, d] * (g[row, d] + pulled * x[row, d])
+            slope -= x[row, 0] * (g[row, 0] + pulled * x[row, 0])
+            pulled += slope / number(k)
+        for d in range(x.shape[1]):
+            h = g[row, d] + pulled * x[row, d]
+            first = m[row, d] + lerp * (h - m[row, d])
+            second = beta2 * v[row, d] + rest * h * h
+            new = x[row, d] - step_size * first / (np.sqrt(second) / root + eps)
+            new = limit if new > limit else (-limit if new < -limit else new)
+            m[row, d], v[row, d], x[row, d] = first, second, new
+            square += new * new
+        square -= x[row, 0] * x[row, 0]
+        m[row, 0], v[row, 0], x[row, 0] = 0, 0, np.sqrt(square + number(k))
+
+
+@parallel
+def adam_on_sheet(
+    x: Any,
+    g: Any,
+    m: Any,
+    v: Any,
+    k: float,
+    weight_decay: float,
+    lerp: float,
+    beta2: float,
+    eps: float,
+    step_size: float,
+    correction2: float,
+    farthest: float,
+    tiny: float,
+) -> None:
+    """The exact Riemannian step of :func:`hybonet.optim.row_updates.adam_rows`, without amsgrad."""
+    number = x.dtype.type
+    k, weight_decay, lerp, beta2, eps = number(k), number(weight_decay), number(lerp), number(beta2), number(eps)
+    step_size, correction2, farthest, tiny = number(step_size), number(correction2), number(farthest), number(tiny)
+    width, one = x.shape[1], number(1)
+    for row in prange(len(x)):
+        square, slope = number(0), number(0)
+        for d in range(width):
+            h = g[row, d] + weight_decay * x[row, d]
+            square += h * h
+            slope += x[row, d] * h
+        g_time = g[row, 0] + weight_decay * x[row, 0]
+        square += slope * slope / k - number(2) * g_time * g_time
+        second = beta2 * v[row, 0] + (one - beta2) * (square if square > 0 else number(0))
+        v[row, 0] = second
+        slope = slope / k + weight_decay
+        x_time, length = x[row, 0], number(0)
+        m_time = m[row, 0] + lerp * (slope * x_time + g[row, 0] - number(2) * g_time - m[row, 0])
+        for d in range(width):
+            first = m[row, d] + lerp * (g[row, d] + slope * x[row, d] - m[row, d])
+            m[row, d] = first
+            length += first * first
+        length -= m[row, 0] * m[row, 0]
+        m_square = max((length - m_time * m_time) / k, length / (x_time * x_time))
+        s = -step_size / (np.sqrt(second / correction2) + eps)
+        full = abs(s) * np.sqrt(m_square)
+        longest = farthest
+        if s * m_time > 0:
+            longest -= min(np.log(x_time * (number(2) / np.sqrt(k))), farthest)
+        sinh = np.sinh(min(full, longest))
+        cosh = np.sqrt(one + sinh * sinh)
+        straight = s * (sinh / max(full, tiny))
+        ahead, square = straight * m_square, number(0)
+        m[row, 0] = m_time
+        for d in range(width):
+            carried = cosh * m[row, d] + ahead * x[row, d]
+            new = (x[row, d] + straight * carried) / cosh
+            m[row, d], x[row, d] = carried, new
+            square += new * new
+        x[row, 0] = np.sqrt(square - x[row, 0] * x[row, 0] + k)
