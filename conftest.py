@@ -7,7 +7,10 @@ from importlib.util import find_spec
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 _NEEDS = {
-    "numba": [f"src/hybonet/kernels/{name}.py" for name in ("grouped_linear", "own_scores", "parallel", "row_updates")],
+    "numba": [
+        f"src/hybonet/kernels/{name}.py"
+        for name in ("counts", "grouped_linear", "own_scores", "parallel", "row_updates")
+    ],
     "pykeen": ["src/hybonet/interop/pykeen.py"],
     "optuna": ["src/hybonet/tuning/study.py", "docs/tuning.md"],
     "torch_geometric": [

@@ -9,6 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from hybonet.metrics.product_counts import Tiles, product_counts
+
 Ties = Literal["realistic", "optimistic", "pessimistic"]
 
 
@@ -131,7 +133,9 @@ class Ranking:
         if exclude is not None:
             rows = torch.cat((rows, torch.arange(len(exclude), device=exclude.device)))
             columns = torch.cat((columns, exclude))
-        pairs = (rows * entities + columns)[columns != truth[rows]].unique()  # by row, each once
+        pairs = (rows * entities + columns)[columns != truth[rows]]
+        if not bool((pairs[1:] > pairs[:-1]).all()):  # by row, each once; known answers mostly are
+            pairs = pairs.unique()
         self._rows, self._columns = pairs.div(entities, rounding_mode="floor"), pairs % entities
         self._next = 0
         self._own, self._left_out, self._better, self._at_least = ([truth.new_empty(0)] for _ in range(4))
@@ -140,11 +144,29 @@ class Ranking:
         """The next questions' scores, ``(questions, entities)``, larger is better."""
         start, self._next = self._next, self._next + len(scores)
         own = scores.gather(1, self.truth[start : self._next, None])
-        first, last = torch.searchsorted(self._rows, self._rows.new_tensor((start, self._next))).tolist()
+        first, last = self._places_of(start)
         self._own.append(own[:, 0])
         self._left_out.append(scores[self._rows[first:last] - start, self._columns[first:last]])
         for counted, values in zip((self._better, self._at_least), _counts(scores, own), strict=True):
             counted.append(values)
+
+    def add_product(self, left: Tensor, tiles: Tiles, extra: tuple[Tensor, Tensor] | None = None) -> None:
+        """The next questions' scores as a product, where :func:`~hybonet.metrics.product_counts.product_counts` works.
+
+        Args:
+            left: ``(questions, k)``, times the tiles' right side, ``(entities, k)``.
+            extra: an entity of each question, and a number that its score has on top.
+        """
+        start, self._next = self._next, self._next + len(left)
+        first, last = self._places_of(start)
+        places = self._rows[first:last] - start, self._columns[first:last]
+        counts = product_counts(left, tiles, self.truth[start : self._next], places, extra)
+        for kept, values in zip((self._own, self._left_out, self._better, self._at_least), counts, strict=True):
+            kept.append(values)
+
+    def _places_of(self, start: int) -> list[int]:
+        """Where the places of the questions from ``start`` on that were just added begin, and where they end."""
+        return torch.searchsorted(self._rows, self._rows.new_tensor((start, self._next))).tolist()
 
     def ranks(self, ties: Ties = "realistic") -> Ranks:
         """Ranks of all questions, in order.

@@ -30,6 +30,20 @@ class SoftAnswers(NamedTuple):
     target: Tensor
 
 
+class Product(NamedTuple):
+    """Scores of questions as a matrix product, ``left @ right.T``; the heads' have ``loop`` on top, if there is one.
+
+    Args:
+        left, right: ``(B, k)`` and ``(num_entities, k)``; the right side is the same object where it is the same.
+        heads, loop: ``(B,)``.
+    """
+
+    left: Tensor
+    right: Tensor
+    heads: Tensor
+    loop: Tensor | None
+
+
 @dataclass(frozen=True)
 class Choice:
     """How a softmax loss over candidates is to be made.
@@ -77,6 +91,26 @@ class InnerProductModel(TripleModel):
             if buffer is None:
                 buffer = question.new_empty(len(question), across.shape[1])
             yield self.adjust(torch.mm(question, across, out=buffer[: len(question)]), h, r, None)
+
+    @torch.no_grad()
+    def products(self, heads: Tensor, relations: Tensor, rows: int) -> Iterator[Product]:
+        """Scores of all entities as :meth:`all_scores` has them, as products of at most so many rows."""
+        if not self.reads_both_ways:
+            right = self.candidates(None)
+            for h, r in zip(heads.split(rows), relations.split(rows), strict=True):
+                yield Product(self.question(h, r), right, h, self.loop_score(r))
+            return
+        own = self.candidates(None)
+        found, lengths = relations.unique_consecutive(return_counts=True)
+        for relation, of_relation in zip(found, heads.split(lengths.tolist()), strict=True):
+            asked, share = self.reciprocal(relation), float(self._shares_of(relation))
+            right = torch.cat((own, self._all_asked(None, asked)), dim=1)
+            for h in of_relation.split(rows):
+                r = relation.expand(len(h))
+                left = torch.cat((share * self.question(h, r), (1 - share) * self.candidates(h)), dim=1)
+                loop, back = self.loop_score(r), self.loop_score(asked.expand(len(h)))
+                mixed = None if loop is None or back is None else share * loop + (1 - share) * back
+                yield Product(left, right, h, mixed)
 
     def read_back(self, questions: Tensor, heads: Tensor, relation: Tensor, pool: Tensor | None) -> Tensor:
         scores = inner(self.candidates(heads), questions)

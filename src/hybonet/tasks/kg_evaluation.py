@@ -9,10 +9,13 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from hybonet import kernels
 from hybonet.data.triples import SplitName, TripleData
+from hybonet.metrics.product_counts import ROWS, Tiles
 from hybonet.metrics.ranking import KnownAnswers, Ranking, Ranks, Ties, ranking_metrics
 from hybonet.metrics.relations import relation_categories
 from hybonet.models import TripleModel
+from hybonet.models.inner_product import InnerProductModel
 
 Protocol = Literal["standard", "released"]
 #: Of a model that is any function of heads and relations, scores of so many questions are asked for at a time.
@@ -77,11 +80,22 @@ def rank_triples(
         question, relation, truth = (each[order].to(device) for each in (question, relation, truth))
         exclude = question if protocol == "released" else None
         ranking = Ranking(truth, data.num_entities, known.of(question, relation), exclude=exclude)
-        for scores in _all_scores(model, question, relation):
-            ranking.add(scores)
+        _rank(ranking, model, question, relation)
         ranks, place = ranking.ranks(ties), order.argsort()
         sides.append(Ranks(ranks.rank.cpu()[place], ranks.candidates.cpu()[place]))
     return SplitRanks(triples[:, 1], *sides)
+
+
+def _rank(ranking: Ranking, model: nn.Module, heads: Tensor, relations: Tensor) -> None:
+    if not isinstance(model, InnerProductModel) or not kernels.run_on(model.entities.weight):
+        for scores in _all_scores(model, heads, relations):
+            ranking.add(scores)
+        return
+    tiles = None
+    for left, right, own, loop in model.products(heads, relations, ROWS):
+        if tiles is None or tiles.right is not right:
+            tiles = Tiles(right)
+        ranking.add_product(left, tiles, None if loop is None else (own, loop))
 
 
 def _all_scores(model: nn.Module, heads: Tensor, relations: Tensor) -> Iterator[Tensor]:
