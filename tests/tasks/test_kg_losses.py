@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from hybonet.tasks.kg_losses import (
     all_entities_loss,
     binary_loss,
+    binary_loss_against,
     regularisation,
     self_adversarial_loss,
     softmax_loss,
@@ -104,3 +105,19 @@ def test_regularisation_is_n3_of_all_parts():
     parts = [torch.tensor([[1.0, -2.0], [0.0, 1.0]]), torch.tensor([[3.0]])]
     assert regularisation(parts, 3).item() == pytest.approx((9 + 1) / 2 + 27)
     assert math.isclose(regularisation(parts, 2).item(), (5 + 1) / 2 + 9)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_binary_loss_with_its_gradient_is_the_plain_one(dtype):
+    torch.manual_seed(0)
+    scores = (20 * torch.randn(6, 9, dtype=dtype)).requires_grad_()
+    wrong = torch.rand(6, 8) < 0.6
+    wrong[0], wrong[1] = False, True
+    weight = torch.rand(6, dtype=dtype)
+    results = []
+    for fused in (True, False):
+        masked = scores[:, 1:].masked_fill(~wrong, -torch.inf)
+        loss = binary_loss_against(scores, wrong) if fused else binary_loss(scores[:, 0], masked)
+        results.append((loss, *torch.autograd.grad((weight * loss).sum(), scores)))
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(one, other)

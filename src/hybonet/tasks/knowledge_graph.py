@@ -19,7 +19,7 @@ from hybonet.models.inner_product import Choice, InnerProductModel, SoftAnswers
 from hybonet.models.inner_softmax import Places
 from hybonet.optim import RiemannianAdam
 from hybonet.tasks.kg_evaluation import evaluate, rank_split
-from hybonet.tasks.kg_losses import all_entities_loss, regularisation, triple_loss
+from hybonet.tasks.kg_losses import all_entities_loss, binary_loss_against, regularisation, triple_loss
 from hybonet.tasks.kg_settings import KnowledgeGraphSettings
 from hybonet.tasks.kg_teacher import TeacherAnswers
 from hybonet.training import generator_for
@@ -213,17 +213,18 @@ class KnowledgeGraphTask:
         else:
             scores = model(batch.heads, batch.relations, batch.tails[:, None], pool=candidates)
         scores = self._sharpened(scores, batch)
-        truth, others = scores[:, 0], scores[:, 1:]
         wrong = candidates != batch.tails[:, None]  # the right tail is no candidate against itself
         others_in_all = torch.full_like(batch.tails, self.data.num_entities - 1)
         if s.filter_negatives:
             rows, answers = self.known_answers.of(batch.heads, batch.relations)
             others_in_all -= torch.bincount(rows[answers != batch.tails[rows]], minlength=len(batch.tails))
             wrong &= ~self.known_triples.contain(batch.heads[:, None], batch.relations[:, None], candidates)
+        if s.loss == "bce" and not s.label_smoothing:
+            return binary_loss_against(scores, wrong)
         return triple_loss(
             s.loss,
-            truth,
-            others.masked_fill(~wrong, -torch.inf),
+            scores[:, 0],
+            scores[:, 1:].masked_fill(~wrong, -torch.inf),
             smoothing=s.label_smoothing,
             temperature=s.adversarial_temperature,
             total=others_in_all,
