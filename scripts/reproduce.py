@@ -104,6 +104,9 @@ EXPERIMENTS = {
         teachers=("wn18rr-32-seed0", "wn18rr-32-seed1", "wn18rr-32-seed2"),
         about="a quarter of an hour each on one core, after wn18rr-32",
     ),
+    "wn18rr-500": Experiment(
+        "WN18RR", "wn18rr-500", changes=searched.chosen("wn18rr-500"), about="half an hour on one core"
+    ),
     "fb15k237-32": Experiment("FB15k-237", "fb15k237-32", seeds=3, about="a quarter of an hour each on one core"),
     "wordnet": Experiment("wordnet", seeds=3, about="the graph inside the package; five minutes in all"),
     "paper-wn18rr-32": Experiment("WN18RR", "paper-wn18rr-32", changes=("minutes=180",), about="up to three hours"),

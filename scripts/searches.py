@@ -82,6 +82,10 @@ for _model in TYPING_MODELS:
 for _name, _graph, _fixed in kg_cells.searches():
     _ranges = (f"lr={','.join(map(str, _graph.rates))}",)
     SEARCHES[_name] = Search("kg", _graph.data, _graph.recipe, _fixed, _ranges, len(_graph.rates), own_ranges=True)
+_LARGE_RATES, _LARGE_TRIALS = (0.003, 0.01, 0.03), ("epochs=3", "validate_every=3")
+SEARCHES["wn18rr-500"] = Search(
+    "kg", "WN18RR", "wn18rr-500", _LARGE_TRIALS, (f"lr={','.join(map(str, _LARGE_RATES))}",), len(_LARGE_RATES), True
+)
 
 
 def run(name: str, runs: Path, threads: int) -> None:
