@@ -12,7 +12,7 @@ from typing import Any
 import kill_trial
 from hybonet.reporting.run_records import load_records
 from hybonet.reporting.run_report import experiments, markdown_table, report_rows
-from kg_comparisons import against_the_paper, ingredients, leak, models, short_trials
+from kg_comparisons import against_the_paper, at_500, ingredients, leak, models, short_trials
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs/results/knowledge-graphs.md"
@@ -27,6 +27,7 @@ def page() -> str:
     parts = [
         INTRODUCTION,
         against_the_paper(),
+        at_500(),
         models(),
         small_graphs(),
         short_trials(),
