@@ -1,5 +1,6 @@
 """What compiled loops promise beyond the numbers, which the tests of their callers compare with torch's."""
 
+import os
 import subprocess
 import sys
 
@@ -7,6 +8,7 @@ import pytest
 import torch
 
 from hybonet import Lorentz, kernels
+from hybonet.models.grouped_linear import grouped_linear
 from hybonet.models.own_scores import own_scores
 from hybonet.nn import LorentzEmbedding
 from hybonet.optim import RiemannianAdam
@@ -43,7 +45,11 @@ assert torch.equal(*results[1:])
 print("the same")
 """
     found = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env={"OMP_NUM_THREADS": "2"}, check=False
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "2"},
+        check=False,
     )
     assert found.stdout == "the same\n", found.stderr
 
@@ -97,3 +103,124 @@ def test_a_broken_numba_is_told_and_done_without(monkeypatch, tmp_path):
     finally:
         monkeypatch.undo()
         kernels.available.cache_clear()
+
+
+@compiled
+@pytest.mark.parametrize("update", ["exact", "chart"])
+def test_autograd_knows_that_a_step_has_changed_the_points(update):
+    table = LorentzEmbedding(50, 6)
+    optimizer, before = RiemannianAdam(table, update=update), table.weight._version
+    loss = table.weight.pow(3).sum()
+    loss.backward(retain_graph=True)
+    with kernels.switched(on=True):
+        optimizer.step()
+    assert table.weight._version > before
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
+@compiled
+@pytest.mark.parametrize("update", ["exact", "chart"])
+@pytest.mark.parametrize("beta2", [0.99, 0.999, 0.999999])
+def test_moments_are_weighed_as_torch_does(update, beta2):
+    results = []
+    for on in (True, False):
+        torch.manual_seed(0)
+        table = LorentzEmbedding(50, 6)
+        optimizer = RiemannianAdam(table, lr=0.05, betas=(0.9, beta2), update=update)
+        table.weight.grad = torch.randn_like(table.weight)
+        before = table.weight.detach().clone()
+        with kernels.switched(on):
+            optimizer.step()
+        results.append(table.weight - before)
+    torch.testing.assert_close(*results, rtol=1e-5, atol=1e-6)
+
+
+@compiled
+def test_time_is_not_divided_by_zero():
+    """Tables with a max-norm have gradients without time, whose moments stay 0."""
+    torch.manual_seed(0)
+    table = LorentzEmbedding(50, 6)
+    optimizer = RiemannianAdam(table, eps=0.0, update="chart", precondition=False)
+    table.weight.grad = torch.randn_like(table.weight)
+    table.weight.grad[:, 0] = 0.0
+    with kernels.switched(on=True):
+        optimizer.step()
+    assert table.weight.isfinite().all()
+    assert not optimizer.state[table.weight]["exp_avg_sq"][:, 0].any()
+
+
+@compiled
+@pytest.mark.parametrize("time", [0.0, 1.0, 1e2, 1e4])
+def test_the_time_that_is_stored_does_not_matter_where_rows_are_cut(time):
+    torch.manual_seed(0)
+    question, rows, index = torch.randn(8, 5), 0.7 * torch.randn(20, 5), torch.randint(20, (8, 6))
+    results = []
+    for on in (True, False):
+        table = rows.clone()
+        table[:, 0] = time
+        table.requires_grad_()
+        with kernels.switched(on):
+            scores = own_scores(question, table, index, max_norm=1.0, manifold=Lorentz())
+            scores.square().sum().backward()
+        results.append((scores, table.grad))
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@compiled
+def test_what_loops_would_read_beyond_their_arrays_is_refused():
+    x, maps, ok = torch.randn(3, 4), torch.randn(2, 5, 4), torch.tensor([0, 1, 0])
+    table, index = torch.randn(7, 4), torch.tensor([[0], [1], [2]])
+    with kernels.switched(on=True):
+        for group in (torch.tensor([0, -1, 0]), torch.tensor([0, 2, 0])):
+            with pytest.raises(IndexError, match="expected groups 0 to 1"):
+                grouped_linear(x, maps, group)
+        for wrong, group in ((x[:, :3].contiguous(), ok), (x, ok[:2])):
+            with pytest.raises(ValueError, match="expected 4 numbers"):
+                grouped_linear(wrong, maps, group)
+        for question, bias in ((x[:, :3], None), (x[:2], None), (x, torch.zeros(6))):
+            with pytest.raises(ValueError, match="expected a question"):
+                own_scores(question, table, index, bias=bias)
+
+
+@compiled
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
+def test_a_forked_process_does_without_threads():
+    program = """
+import os, sys, torch
+from hybonet import kernels
+from hybonet.models.own_scores import own_scores
+torch.set_num_threads(2)
+def work():
+    with kernels.switched(on=True):
+        return own_scores(torch.ones(2, 3), torch.ones(4, 3), torch.tensor([[0, 1], [2, 3]])).sum().item()
+work()
+child = os.fork()
+if not child:
+    os._exit(0 if work() == 12 else 1)
+print(os.waitpid(child, 0)[1])
+"""
+    environment = {**os.environ, "OMP_NUM_THREADS": "2"}
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=False
+    )
+    assert found.stdout == "0\n", found.stderr
+
+
+@compiled
+def test_nothing_need_be_kept_on_disk(monkeypatch):
+    from hybonet.kernels import parallel
+
+    def nowhere(*_):
+        raise RuntimeError("cannot cache function: no locator available")
+
+    monkeypatch.setattr("numba.core.dispatcher.Dispatcher.enable_caching", nowhere)
+
+    @parallel.serial
+    def add_one(values):
+        values[0] += 1
+
+    values = torch.zeros(1)
+    add_one(values)
+    assert values.item() == 1

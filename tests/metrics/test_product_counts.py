@@ -62,12 +62,32 @@ def test_rows_whose_truth_rounds_differently_are_counted_again(monkeypatch):
     assert torch.equal(whole.ranks().rank, tiled.ranks().rank)
 
 
-def test_equal_entities_tie():
+@pytest.mark.parametrize("questions", [1, 6, 100])
+@pytest.mark.parametrize("entities", [513, 514, 519, 1025, 1500])
+@pytest.mark.parametrize("width", [34, 68])
+def test_equal_entities_tie(width, entities, questions):
     torch.manual_seed(0)
-    left, right = torch.randn(6, 34), torch.randn(1, 34).expand(1500, 34).contiguous()
-    ranking = Ranking(torch.tensor([0, 511, 512, 700, 1024, 1499]), 1500)
+    left, right = torch.randn(questions, width), torch.randn(1, width).expand(entities, width).contiguous()
+    truth = torch.cat((torch.tensor([entities - 1]), torch.randint(entities, (questions - 1,))))
+    ranking = Ranking(truth, entities)
     ranking.add_product(left, Tiles(right))
-    assert ranking.ranks().rank.tolist() == [750.5] * 6
+    assert ranking.ranks().rank.tolist() == [(entities + 1) / 2] * questions
+
+
+def test_an_entity_that_is_none_is_refused():
+    ranking = Ranking(torch.tensor([1]), 3, known=(torch.tensor([0]), torch.tensor([1])))
+    ranking._rows, ranking._columns = torch.tensor([0]), torch.tensor([3])
+    with pytest.raises(IndexError, match="expected entities 0 to 2"):
+        ranking.add_product(torch.ones(1, 2), Tiles(torch.ones(3, 2)))
+
+
+def test_autocast_changes_nothing():
+    left, right, truth, known, extra = example(torch.float32)
+    whole, tiled = both_rankings(left, right, truth, known, extra)
+    with torch.autocast("cpu", torch.bfloat16):
+        again, _ = both_rankings(left, right, truth, known, extra)[::-1]
+    assert torch.equal(whole.ranks().rank, tiled.ranks().rank)
+    assert torch.equal(again.ranks().rank, tiled.ranks().rank)
 
 
 def test_a_truth_that_is_not_finite_is_refused():

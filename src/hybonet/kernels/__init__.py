@@ -46,7 +46,7 @@ def available() -> bool:
         import numba  # noqa: F401
     except ModuleNotFoundError:
         return False
-    except ImportError as error:
+    except (ImportError, OSError) as error:  # another NumPy than it knows, or a compiler that does not load
         warnings.warn(f"numba cannot be imported, so that training is slower ({error}); install the extra 'fast' anew")
         return False
     return True

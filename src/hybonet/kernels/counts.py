@@ -14,6 +14,7 @@ from hybonet.kernels.parallel import parallel
 def count_tile(
     scores: Any,
     first_column: int,
+    columns: int,
     limits: Any,
     better: Any,
     at_least: Any,
@@ -24,7 +25,7 @@ def count_tile(
     read_columns: Any,
     read: Any,
 ) -> None:
-    """Add to the counts of scores above a row's limit, and of those not below, what a tile of the scores has.
+    """Add to the counts of scores above a row's limit, and of those not below, what a tile has in its first columns.
 
     First the numbers ``extra`` are added at their places, and scores are read at others; columns are those of the
     whole matrix. A tile has fewer than 2²⁴ columns: they are counted as floats, which the processor compares and adds
@@ -36,7 +37,7 @@ def count_tile(
         read[place] = scores[read_rows[place], read_columns[place] - first_column]
     for row in prange(len(scores)):
         limit, larger, not_smaller = limits[row], np.float32(0), np.float32(0)
-        for column in range(scores.shape[1]):
+        for column in range(columns):
             score = scores[row, column]
             larger += np.float32(1) if score > limit else np.float32(0)
             not_smaller += np.float32(1) if score >= limit else np.float32(0)

@@ -12,9 +12,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
+from numba import njit, prange
 
 from hybonet.kernels.parallel import parallel, serial
+
+
+@njit
+def _without_time(square: Any, table: Any, entity: int) -> Any:
+    """The squared length of a row's space part, from that of the whole row: no difference of large numbers."""
+    time_square = table[entity, 0] * table[entity, 0]
+    space_square = square - time_square
+    if time_square > space_square * table.dtype.type(64):
+        space_square = table.dtype.type(0)
+        for d in range(1, table.shape[1]):
+            space_square += table[entity, d] * table[entity, d]
+    return space_square
 
 
 @parallel
@@ -46,7 +58,7 @@ def score(
                 product += asked[row, d] * table[entity, d]
                 square += table[entity, d] * table[entity, d]
             if cut:
-                square -= table[entity, 0] * table[entity, 0]
+                square = _without_time(square, table, entity)
                 length = np.sqrt(square)
                 factor = number(1)
                 if length > max_norm:
@@ -140,7 +152,7 @@ def back_to_table(
                 square = number(0)
                 for d in range(width):
                     square += table[entity, d] * table[entity, d]
-                outward = -along / (square - table[entity, 0] * table[entity, 0])
+                outward = -along / _without_time(square, table, entity)
             for d in range(width):
                 of_table[entity, d] += outward * table[entity, d]
             of_table[entity, 0] = 0

@@ -40,6 +40,7 @@ def adam_in_chart(
     weight_decay: float,
     lerp: float,
     beta2: float,
+    lerp2: float,
     eps: float,
     step_size: float,
     root_correction2: float,
@@ -47,11 +48,12 @@ def adam_in_chart(
 ) -> None:
     """Adam on the space part, with the gradient pulled back to it, and time from space.
 
-    ``lerp`` is 1 - beta1, ``step_size`` the rate over its correction, ``limit`` the largest coordinate.
+    ``lerp`` is 1 - beta1, ``lerp2`` 1 - beta2, ``step_size`` the rate over its correction, ``limit`` the largest
+    coordinate.
     """
     number = x.dtype.type
     weight_decay, lerp, beta2, eps = number(weight_decay), number(lerp), number(beta2), number(eps)
-    rest, step_size, root, limit = number(1) - beta2, number(step_size), number(root_correction2), number(limit)
+    rest, step_size, root, limit = number(lerp2), number(step_size), number(root_correction2), number(limit)
     for row in prange(len(x)):
         pulled = (g[row, 0] + weight_decay * x[row, 0]) / x[row, 0] + weight_decay
         slope, square = number(0), number(0)
@@ -60,6 +62,7 @@ def adam_in_chart(
                 slope += x[row, d] * (g[row, d] + pulled * x[row, d])
             slope -= x[row, 0] * (g[row, 0] + pulled * x[row, 0])
             pulled += slope / number(k)
+        v[row, 0] = 1  # nothing that time meets on the way may be divided by 0
         for d in range(x.shape[1]):
             h = g[row, d] + pulled * x[row, d]
             first = m[row, d] + lerp * (h - m[row, d])
@@ -82,6 +85,7 @@ def adam_on_sheet(
     weight_decay: float,
     lerp: float,
     beta2: float,
+    lerp2: float,
     eps: float,
     step_size: float,
     correction2: float,
@@ -102,7 +106,7 @@ def adam_on_sheet(
             slope += x[row, d] * h
         g_time = g[row, 0] + weight_decay * x[row, 0]
         square += slope * slope / k - number(2) * g_time * g_time
-        second = beta2 * v[row, 0] + (one - beta2) * (square if square > 0 else number(0))
+        second = beta2 * v[row, 0] + number(lerp2) * (number(0) if square < 0 else square)
         v[row, 0] = second
         slope = slope / k + weight_decay
         x_time, length = x[row, 0], number(0)

@@ -10,10 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 #: Columns of a tile, and the rows that suit them.
 COLUMNS, ROWS = 512, 1024
+_SEVERAL = 16
 
 
 class Counts(NamedTuple):
@@ -28,17 +30,23 @@ class Counts(NamedTuple):
 class Tiles:
     """The right side of products, ``(N, k)``, cut for tiles: once for all questions.
 
+    All are of one width, the last filled up with zeros: products of another width may round differently, and equal
+    entities would not tie.
+
     Example:
         >>> import torch
         >>> [columns.shape for columns in Tiles(torch.zeros(700, 3)).columns]
-        [torch.Size([3, 512]), torch.Size([3, 188])]
+        [torch.Size([3, 512]), torch.Size([3, 512])]
     """
 
     def __init__(self, right: Tensor) -> None:
         self.right = right
-        self.columns = [part.T.contiguous() for part in right.split(COLUMNS)]
+        parts = list(right.split(COLUMNS))
+        parts[-1] = F.pad(parts[-1], (0, 0, 0, COLUMNS - len(parts[-1])))
+        self.columns = [part.T.contiguous() for part in parts]
 
 
+@torch.autocast("cpu", enabled=False)
 def product_counts(
     left: Tensor, tiles: Tiles, truth: Tensor, places: tuple[Tensor, Tensor], extra: tuple[Tensor, Tensor] | None = None
 ) -> Counts:
@@ -53,8 +61,11 @@ def product_counts(
     """
     from hybonet.kernels.counts import count_tile
 
+    if len(places[1]) and not 0 <= int(places[1].min()) <= int(places[1].max()) < len(tiles.right):
+        raise IndexError(f"expected entities 0 to {len(tiles.right) - 1} to be left out, got {places[1].max()}")
+    left = left.to(tiles.right.dtype)
     rows = torch.arange(len(left))
-    at, numbers = extra if extra is not None else (rows[:0], left.new_empty(0))
+    at, numbers = (extra[0], extra[1].to(left.dtype)) if extra is not None else (rows[:0], left.new_empty(0))
     own = _own_scores(left, tiles.right, truth)
     if extra is not None:
         own += torch.where(at == truth, numbers, 0.0)
@@ -64,14 +75,12 @@ def product_counts(
     added = _ByTile(rows[: len(at)], at, count)
     numbers, read = numbers[added.order], left.new_empty(len(wanted.rows))
     better, at_least = torch.zeros(2, len(left), dtype=torch.long)
-    buffer = left.new_empty(len(left), min(COLUMNS, len(tiles.right)))
+    buffer = left.new_empty(len(left), COLUMNS)
     for tile, columns in enumerate(tiles.columns):
-        if columns.shape[1] < buffer.shape[1]:  # the last
-            buffer = left.new_empty(len(left), columns.shape[1])
         r, a = wanted.of(tile), added.of(tile)
         count_tile(
             torch.mm(left, columns, out=buffer),
-            *(COLUMNS * tile, own, better, at_least),
+            *(COLUMNS * tile, min(COLUMNS, len(tiles.right) - COLUMNS * tile), own, better, at_least),
             *(added.rows[a], added.columns[a], numbers[a]),
             *(wanted.rows[r], wanted.columns[r], read[r]),
         )
@@ -88,8 +97,8 @@ def _own_scores(left: Tensor, right: Tensor, truth: Tensor) -> Tensor:
     """Scores at each row's truth: from products of a tile's shape, which round like the tiles."""
     own = []
     for start in range(0, len(left), COLUMNS):
-        tile = left @ right[truth[start : start + COLUMNS]].T.contiguous()
-        own.append(tile[start : start + COLUMNS].diagonal())
+        tile = torch.mm(left, Tiles(right[truth[start : start + COLUMNS]]).columns[0])
+        own.append(tile[start : start + COLUMNS].diagonal().clone())
     return torch.cat(own) if own else left.new_empty(0)
 
 
@@ -118,9 +127,12 @@ def _count_whole_rows(
     extra: tuple[Tensor, Tensor] | None,
     found: Counts,
 ) -> None:
-    """Count rows again whose truth rounds differently in its tile: all scores of a row come from one product here."""
+    """Count rows again whose truth rounds differently in its tile: all scores of a row come from one product here.
+
+    Of several rows, since products of one may round differently from column to column.
+    """
     for row in rows.tolist():
-        scores = left[row : row + 1] @ right.T
+        scores = (left[row].expand(_SEVERAL, -1) @ right.T)[:1]
         if extra is not None:
             scores[0, extra[0][row]] += extra[1][row]
         own = scores[0, truth[row]]

@@ -53,6 +53,13 @@ class _RowByRow(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, weight: Tensor, group: Tensor) -> Tensor:
         from hybonet.kernels.grouped_linear import rows_times
 
+        low, high = (int(bound) for bound in group.aminmax()) if len(group) else (0, 0)
+        if low < 0 or high >= len(weight):  # the loops do not look
+            raise IndexError(f"expected groups 0 to {len(weight) - 1}, got {low} to {high}")
+        if x.shape != (len(group), weight.shape[2]):
+            raise ValueError(
+                f"expected {weight.shape[2]} numbers for each of {len(group)} groups, got shape {tuple(x.shape)}"
+            )
         group = group.contiguous()
         ctx.save_for_backward(x, weight, group)
         out = x.new_empty(len(x), weight.shape[1])

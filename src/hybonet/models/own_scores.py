@@ -51,6 +51,10 @@ def own_scores(
     low, high = (int(bound) for bound in index.aminmax()) if index.numel() else (0, 0)
     if low < 0 or high >= len(table):  # the kernels do not look
         raise IndexError(f"expected rows 0 to {len(table) - 1} of the table, got {low} to {high}")
+    wanted, biased = (len(index), table.shape[1]), bias is None or bias.shape == table.shape[:1]
+    if question.shape != wanted or not biased:
+        got = f"{tuple(question.shape)} and {None if bias is None else tuple(bias.shape)}"
+        raise ValueError(f"expected a question {wanted} and a bias ({len(table)},), got {got}")
     with torch.autocast("cpu", enabled=False):  # the kernels take one dtype, forwards and backwards
         question = question.to(table.dtype).contiguous()
         way = _InOnePass if kernels.run_on(table) else _OwnScores
@@ -98,7 +102,7 @@ class _InOnePass(torch.autograd.Function):
         if wants_question:
             of_question = torch.empty_like(question)
             back_to_question(table, index, gradient, ctx.cut, factors, times, of_question)
-        if wants_table or wants_bias:
+        if wants_table or wants_bias:  # in one pass, both
             starts, places = index.new_zeros(len(table) + 1), torch.empty_like(index.flatten())
             sort_by_entity(index.flatten(), starts, places)
             of_table, of_bias = torch.empty_like(table), table.new_empty(len(table))

@@ -133,8 +133,8 @@ def _squared_norm(param: Tensor) -> Tensor:
     if manifold is not None and kernels.run_on(point, grad):
         from hybonet.kernels.row_updates import riemannian_squares
 
-        squares = grad.new_empty(grad.numel() // grad.shape[-1])
-        rows = (tensor.view(len(squares), -1) for tensor in (point, grad))
+        rows = [tensor.view(-1, tensor.shape[-1]) for tensor in (point, grad)]
+        squares = grad.new_empty(len(rows[0]))
         riemannian_squares(*rows, -1.0 / manifold.curvature, squares)
         return squares.sum().clamp_min(0.0)
     square = torch.linalg.vector_norm(grad).square()

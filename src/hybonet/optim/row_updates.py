@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.graph import increment_version
 
 from hybonet.geometry.numerics import bounded, max_rapidity, precision, sinhc
 from hybonet.geometry.sampled_products import row_dots
@@ -154,7 +155,9 @@ def adam_rows_in_one_pass(
     from hybonet.kernels.row_updates import adam_on_sheet
 
     farthest, tiny = 0.5 * float(max_rapidity(x.dtype)), torch.finfo(x.dtype).tiny
-    adam_on_sheet(x, g, m, v, k, weight_decay, 1 - beta1, beta2, eps, step_size, correction2, farthest, tiny)
+    constants = (weight_decay, 1 - beta1, beta2, 1 - beta2, eps, step_size, correction2, farthest, tiny)
+    adam_on_sheet(x, g, m, v, k, *constants)
+    increment_version((x, m, v))
 
 
 def chart_adam_in_one_pass(
@@ -176,8 +179,9 @@ def chart_adam_in_one_pass(
     from hybonet.kernels.row_updates import adam_in_chart
 
     limit = _largest_coordinate(x.dtype)
-    constants = (weight_decay, 1 - beta1, beta2, eps, step_size, correction2**0.5, limit)
+    constants = (weight_decay, 1 - beta1, beta2, 1 - beta2, eps, step_size, correction2**0.5, limit)
     adam_in_chart(x, g, m, v, k, precondition, *constants)
+    increment_version((x, m, v))
 
 
 def _longest_step(x_time: Tensor, outward: Tensor, k: float | Tensor) -> Tensor:

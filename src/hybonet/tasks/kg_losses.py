@@ -33,7 +33,8 @@ def binary_loss(truth: Tensor, others: Tensor, *, smoothing: float = 0.0) -> Ten
 def binary_loss_against(scores: Tensor, wrong: Tensor) -> Tensor:
     """:func:`binary_loss` of scores whose first column is the truth's, ``(B, 1 + C)``, where ``wrong (B, C)`` says so.
 
-    The gradient is made with the loss, in a third of the passes. Differentiable once.
+    The gradient is made with the loss, in a third of the passes, in single precision at least. What ``wrong`` names
+    counts, even at minus infinity. Differentiable once.
 
     Example:
         >>> import torch
@@ -46,7 +47,9 @@ def binary_loss_against(scores: Tensor, wrong: Tensor) -> Tensor:
 class _BinaryLossAgainst(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, scores: Tensor, wrong: Tensor) -> Tensor:
-        signed = scores.clone()  # as it should be small: softplus(-s) is -log σ(s)
+        ctx.dtype = scores.dtype
+        signed = scores.float() if scores.dtype.itemsize < 4 else scores.clone()
+        # As it should be small: softplus(-s) is -log σ(s).
         signed[:, 0].neg_()
         signed[:, 1:].masked_fill_(~wrong, -torch.inf)
         number = 1 + wrong.sum(1)
@@ -60,7 +63,7 @@ class _BinaryLossAgainst(torch.autograd.Function):
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
         (slope,) = ctx.saved_tensors
-        return slope * gradient[:, None], None
+        return (slope * gradient[:, None]).to(ctx.dtype), None
 
 
 def softmax_loss(truth: Tensor, others: Tensor, *, smoothing: float = 0.0, total: Tensor | None = None) -> Tensor:
