@@ -121,7 +121,7 @@ RECIPES: dict[str, dict[str, Any]] = {
         "ranges": {**_SAMPLED_RANGES, "symmetric_sharpness": Between(0.7, 3.0, log=True)},
     },
     "wn18rr-500": {
-        "about": "the same with 500 ambient coordinates: 100 MB of model, half an hour on two cores",
+        "about": "the same with 500 ambient coordinates: 85 MB of entities, about half an hour on one core",
         "settings": sampled(**_OWN_WN18RR | {"lr": 0.01, "validate_every": 5}, dim=500, batch_size=1000, epochs=40),
         "data": "WN18RR",
         "published": {"mrr": 0.513, "hits@10": 0.569, "hits@3": 0.527, "hits@1": 0.482},
