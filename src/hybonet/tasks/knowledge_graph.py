@@ -84,6 +84,7 @@ class KnowledgeGraphTask:
         self.sharpness = torch.full((data.num_relations,), settings.sharpness)
         if settings.symmetric_sharpness is not None:
             self.sharpness[self.symmetric] = settings.symmetric_sharpness
+        self.sharpens = bool((self.sharpness != 1).any())
         weighed = settings.bernoulli
         # A random tail is rarely right where a head has few tails, so that reading weighs more; 1 on average.
         self.relation_weights = 2 * shares_of_readings(data.train, data.num_relations) if weighed else None
@@ -214,13 +215,14 @@ class KnowledgeGraphTask:
             scores = model(batch.heads, batch.relations, batch.tails[:, None], pool=candidates)
         scores = self._sharpened(scores, batch)
         wrong = candidates != batch.tails[:, None]  # the right tail is no candidate against itself
+        if s.filter_negatives:
+            wrong &= ~self.known_triples.contain(batch.heads[:, None], batch.relations[:, None], candidates)
+        if s.loss == "bce" and not s.label_smoothing:
+            return binary_loss_against(scores, wrong)
         others_in_all = torch.full_like(batch.tails, self.data.num_entities - 1)
         if s.filter_negatives:
             rows, answers = self.known_answers.of(batch.heads, batch.relations)
             others_in_all -= torch.bincount(rows[answers != batch.tails[rows]], minlength=len(batch.tails))
-            wrong &= ~self.known_triples.contain(batch.heads[:, None], batch.relations[:, None], candidates)
-        if s.loss == "bce" and not s.label_smoothing:
-            return binary_loss_against(scores, wrong)
         return triple_loss(
             s.loss,
             scores[:, 0],
@@ -231,8 +233,7 @@ class KnowledgeGraphTask:
         )
 
     def _sharpened(self, scores: Tensor, batch: Batch) -> Tensor:
-        plain = bool((self.sharpness == 1).all())
-        return scores if plain else scores * self._sharpness_of(batch)[:, None]
+        return scores * self._sharpness_of(batch)[:, None] if self.sharpens else scores
 
     def _sharpness_of(self, batch: Batch) -> Tensor:
         return self.sharpness.to(batch.relations.device)[batch.relations % self.data.num_relations]
