@@ -105,7 +105,7 @@ EXPERIMENTS = {
         about="a quarter of an hour each on one core, after wn18rr-32",
     ),
     "wn18rr-500": Experiment(
-        "WN18RR", "wn18rr-500", changes=searched.chosen("wn18rr-500"), about="half an hour on one core"
+        "WN18RR", "wn18rr-500", changes=searched.chosen("wn18rr-500"), about="twenty minutes on one core"
     ),
     "fb15k237-32": Experiment("FB15k-237", "fb15k237-32", seeds=3, about="a quarter of an hour each on one core"),
     "fb15k237-32-taught": Experiment(
