@@ -108,12 +108,6 @@ EXPERIMENTS = {
         "WN18RR", "wn18rr-500", changes=searched.chosen("wn18rr-500"), about="twenty minutes on one core"
     ),
     "fb15k237-32": Experiment("FB15k-237", "fb15k237-32", seeds=3, about="a quarter of an hour each on one core"),
-    "fb15k237-32-taught": Experiment(
-        "FB15k-237",
-        "fb15k237-32-taught",
-        teachers=("fb15k237-32-seed0",),
-        about="a quarter of an hour on one core, after fb15k237-32",
-    ),
     "wordnet": Experiment("wordnet", seeds=3, about="the graph inside the package; five minutes in all"),
     "paper-wn18rr-32": Experiment("WN18RR", "paper-wn18rr-32", changes=("minutes=180",), about="up to three hours"),
     "paper-fb15k237-32": Experiment("FB15k-237", "paper-fb15k237-32", changes=("minutes=180",), about="likewise"),

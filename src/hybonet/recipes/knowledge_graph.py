@@ -145,14 +145,6 @@ RECIPES: dict[str, dict[str, Any]] = {
         "published": {"mrr": 0.334, "hits@10": 0.516, "hits@3": 0.365, "hits@1": 0.244},
         "ranges": _SAMPLED_RANGES,
     },
-    "fb15k237-32-taught": {
-        "about": "the same, to learn from runs of fb15k237-32 (--teacher)",
-        "taught": True,
-        "settings": sampled(**_OWN_FB15K237),
-        "data": "FB15k-237",
-        "published": {"mrr": 0.334, "hits@10": 0.516, "hits@3": 0.365, "hits@1": 0.244},
-        "ranges": _SAMPLED_RANGES,
-    },
     "comparison": {
         "about": "to compare models on tens of thousands of entities, for equal times by epochs of their own",
         "settings": sampled(epochs=100, negatives=1000, lr=0.01, label_smoothing=0.1, validate_every=10),
