@@ -132,7 +132,7 @@ RECIPES: dict[str, dict[str, Any]] = {
         "ranges": {**_SAMPLED_RANGES, "symmetric_sharpness": Between(0.7, 3.0, log=True)},
     },
     "wn18rr-500": {
-        "about": "the same with 500 ambient coordinates: 82 MB of entities, about twenty minutes on one core",
+        "about": "wn18rr-32 with 500 ambient coordinates: 82 MB of entities, about twenty minutes on one core",
         "settings": sampled(**_OWN_WN18RR | _AT_500, epochs=30),
         "data": "WN18RR",
         "published": {"mrr": 0.513, "hits@10": 0.569, "hits@3": 0.527, "hits@1": 0.482},
