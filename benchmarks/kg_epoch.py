@@ -2,7 +2,8 @@
 
     python -m benchmarks.kg_epoch --json benchmarks/results/kg_epoch.json
 
-An epoch is timed on some of its batches and scaled up. Its lower bound is the memory traffic that no implementation
+An epoch is timed on some of its batches and scaled up; the steps are timed with and without compiled loops (numba), in
+turn. Its lower bound is the memory traffic that no implementation
 with a dense optimiser avoids: rows of candidates read once, their gradients read and written once, and for every
 number of the entities and the relations' maps the parameter, two moments and the gradient read and all but the gradient
 written. An evaluation's lower bound is its matrix products at the speed of one large GEMM. Every recipe has a process
@@ -16,6 +17,7 @@ import json
 import statistics
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from rich.table import Table
 from benchmarks.child import in_child, peak_mebibytes
 from benchmarks.environment import environment
 from benchmarks.kg_steps import Steps
+from hybonet import kernels
 from hybonet.data.catalog import load_graph
 from hybonet.recipes import recipe
 from hybonet.tasks.knowledge_graph import rank_split
@@ -35,6 +38,8 @@ RECIPES = ("paper-wn18rr-32", "paper-fb15k237-32", "paper-wn18rr-500", "paper-fb
 #: The recipes' own optimiser is the exact one; the small recipe is timed with the default as well.
 CASES = ((RECIPES[0], "chart"), *((name, None) for name in RECIPES))
 FLOAT = 4
+#: How often steps with and without compiled loops take turns.
+ROUNDS = 3
 
 
 def seconds_of(job: Callable[[], object], repeats: int, warmup: int = 1) -> float:
@@ -71,8 +76,13 @@ def measure(name: str, optimizer: str | None, batches: int) -> dict[str, Any]:
     settings = chosen.settings if optimizer is None else override(chosen.settings, [f"optimizer={optimizer}"])
     steps = Steps(settings, load_graph(chosen.data or ""))
     task, model = steps.task, steps.model
-    steps.seconds(3)
-    per_step = statistics.median(steps.seconds(batches))
+    times: dict[bool, list[float]] = {True: [], False: []}
+    for round_ in range(ROUNDS + 1):
+        for compiled, seconds in times.items():
+            with nullcontext() if compiled else kernels.switched(on=False):
+                found = steps.seconds(batches if round_ else 3)
+            seconds += found if round_ else []  # the first are to warm up
+    per_step = statistics.median(times[True])
     model.eval()
     per_evaluation = seconds_of(lambda: rank_split(model, task.data, "test"), 3)
     counts = task.data.num_entities, task.data.num_relations
@@ -82,6 +92,7 @@ def measure(name: str, optimizer: str | None, batches: int) -> dict[str, Any]:
         "recipe": name if optimizer is None else f"{name}, optimizer={optimizer}",
         "batches_an_epoch": task.batches_per_epoch(),
         "step_seconds": per_step,
+        "step_seconds_without_compiled_loops": statistics.median(times[False]),
         "epoch_seconds": per_step * task.batches_per_epoch(),
         "step_bytes_at_least": traffic,
         "test_evaluation_seconds": per_evaluation,
@@ -94,7 +105,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--only", choices=RECIPES, action="append")
-    parser.add_argument("--batches", type=int, default=15)
+    parser.add_argument("--batches", type=int, default=10, help="timed in a row, three times each way")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
@@ -112,13 +123,14 @@ def main() -> None:
         row["evaluation_over_gemm_limit"] = row["test_evaluation_seconds"] / limit
     record = {**environment(), "seconds": round(time.perf_counter() - start, 1), **speed, "rows": rows}
     table = Table(
-        "recipe", "epoch, s", "step, ms", "MB a step, at least", "× its limit", "evaluation, s", "× its limit",
+        "recipe", "epoch, s", "step, ms", "not compiled", "MB a step, at least", "× its limit", "evaluation, s", "× its limit",
         "peak, MiB",
         title=f"memory {speed['bytes_a_second'] / 1e9:.1f} GB/s, GEMM {speed['gemm_flops'] / 1e9:.0f} GFLOP/s",
     )  # fmt: skip
     for row in rows:
         figures = (
-            row["epoch_seconds"], 1e3 * row["step_seconds"], row["step_bytes_at_least"] / 1e6,
+            row["epoch_seconds"], 1e3 * row["step_seconds"], 1e3 * row["step_seconds_without_compiled_loops"],
+            row["step_bytes_at_least"] / 1e6,
             row["step_over_traffic_limit"], row["test_evaluation_seconds"], row["evaluation_over_gemm_limit"],
         )  # fmt: skip
         table.add_row(row["recipe"], *(f"{figure:.1f}" for figure in figures), f"{row['peak_mebibytes']:,.0f}")

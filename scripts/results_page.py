@@ -74,6 +74,7 @@ def recipes_timed() -> str:
             row["recipe"],
             f"{row['epoch_seconds']:.1f}",
             f"{1e3 * row['step_seconds']:.1f}",
+            f"{1e3 * row['step_seconds_without_compiled_loops']:.1f}",
             f"{row['step_bytes_at_least'] / 1e6:.0f}",
             f"{row['step_over_traffic_limit']:.1f}×",
             f"{row['test_evaluation_seconds']:.1f}",
@@ -83,14 +84,16 @@ def recipes_timed() -> str:
         for row in record["rows"]
     ]
     header = [
-        "recipe", "epoch, s", "step, ms", "MB a step, at least", "of its limit", "evaluation, s", "of its limit", "peak, MiB",
+        "recipe", "epoch, s", "step, ms", "without compiled loops", "MB a step, at least", "of its limit", "evaluation, s", "of its limit", "peak, MiB",
     ]  # fmt: skip
     return f"""
 ## One epoch and one evaluation with the paper's recipes
 
 On an {record["processor"]}, {record["threads"]} {"thread" if record["threads"] == 1 else "threads"}: memory bandwidth {record["bytes_a_second"] / 1e9:.1f} GB/s, GEMM
 {record["gemm_flops"] / 1e9:.0f} GFLOP/s, both measured in the same run. The limit of a step is the time its least memory traffic takes; the limit
-of an evaluation of the test triples is its matrix products at full GEMM speed ([how](../../benchmarks/kg_epoch.py)); the last column is the largest memory of a process that trains and evaluates. {_within(record["rows"])} Again with `python -m benchmarks.kg_epoch`.
+of an evaluation of the test triples is its matrix products at full GEMM speed ([how](../../benchmarks/kg_epoch.py)); the last column is the largest memory of a process that trains and evaluates. {_within(record["rows"])} With and without
+[compiled loops](../decisions/0014-compiled-loops.md) steps took turns in one run: that ratio is what this machine, whose speed changes by half from minute to minute, can tell
+best. Again with `python -m benchmarks.kg_epoch`.
 
 {markdown_table(header, rows)}
 """
