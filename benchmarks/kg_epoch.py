@@ -123,8 +123,8 @@ def main() -> None:
         row["evaluation_over_gemm_limit"] = row["test_evaluation_seconds"] / limit
     record = {**environment(), "seconds": round(time.perf_counter() - start, 1), **speed, "rows": rows}
     table = Table(
-        "recipe", "epoch, s", "step, ms", "not compiled", "MB a step, at least", "× its limit", "evaluation, s", "× its limit",
-        "peak, MiB",
+        "recipe", "epoch, s", "step, ms", "not compiled", "MB a step, at least", "× its limit", "evaluation, s",
+        "× its limit", "peak, MiB",
         title=f"memory {speed['bytes_a_second'] / 1e9:.1f} GB/s, GEMM {speed['gemm_flops'] / 1e9:.0f} GFLOP/s",
     )  # fmt: skip
     for row in rows:

@@ -92,8 +92,8 @@ def recipes_timed() -> str:
 On an {record["processor"]}, {record["threads"]} {"thread" if record["threads"] == 1 else "threads"}: memory bandwidth {record["bytes_a_second"] / 1e9:.1f} GB/s, GEMM
 {record["gemm_flops"] / 1e9:.0f} GFLOP/s, both measured in the same run. The limit of a step is the time its least memory traffic takes; the limit
 of an evaluation of the test triples is its matrix products at full GEMM speed ([how](../../benchmarks/kg_epoch.py)); the last column is the largest memory of a process that trains and evaluates. {_within(record["rows"])} With and without
-[compiled loops](../decisions/0014-compiled-loops.md) steps took turns in one run: that ratio is what this machine, whose speed changes by half from minute to minute, can tell
-best. Again with `python -m benchmarks.kg_epoch`.
+[compiled loops](../decisions/0014-compiled-loops.md) steps took turns in one run: that ratio is what can be told best, since the speed of the machine changed by half from minute
+to minute. Again with `python -m benchmarks.kg_epoch`.
 
 {markdown_table(header, rows)}
 """
