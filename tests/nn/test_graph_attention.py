@@ -99,6 +99,13 @@ class TestDefinition:
         assert torch.autograd.gradcheck(lambda x, w: layer(x, EDGES, w), (x, weight))
         assert torch.autograd.gradcheck(lambda x: layer(x, EDGES, weight.detach()), x)
 
+    def test_gradients_by_messages(self, manifold):
+        """Of every neighbour, the nearest too, whose logit is the largest of all."""
+        layer = LorentzGraphAttention(4, 4, 2, manifold=manifold, dtype=torch.float64, scale=1.0)
+        layer.register_message_forward_hook(lambda module, inputs, out: None)
+        x = points(manifold, size=4).requires_grad_()
+        assert torch.autograd.gradcheck(lambda x: layer(x, EDGES), x)
+
     def test_zero_weight_is_no_edge(self, manifold):
         """Even if it would have had the largest share by far."""
         layer = LorentzGraphAttention(6, 4, manifold=manifold, dtype=torch.float64, scale=50.0)

@@ -18,7 +18,7 @@ from hybonet.tasks.graph_calibration import class_calibration, link_calibration
 from hybonet.tasks.graph_evaluation import link_measures
 from hybonet.tasks.graph_learning import GraphLearningTask, GraphSettings
 from hybonet.tasks.graph_pretrained import write_pretrained
-from hybonet.tasks.graph_run import read_task, start_run, train_run
+from hybonet.tasks.graph_run import read_model, read_task, start_run, train_run
 from hybonet.training import Interrupted, Reporter, Trainer
 
 TREE = disease_tree(300, seed=1)
@@ -154,10 +154,11 @@ class StopAfter(Reporter):
             self.box[0].stop.signal = "test"
 
 
+@pytest.mark.parametrize("graph", [TREE, replace(TREE, features=None)], ids=["given", "learned"])
 @pytest.mark.parametrize("changes", [{"dropout": 0.3}, {"batch_size": 64, "fan_out": 2}])
-def test_a_stopped_training_goes_on_bit_for_bit(tmp_path, changes):
+def test_a_stopped_training_goes_on_bit_for_bit(tmp_path, changes, graph):
     settings = GraphSettings(epochs=6, validate_every=2, learn_decoder=True, **changes)
-    task = GraphLearningTask(settings, TREE)
+    task = GraphLearningTask(settings, graph)
     for name in ("whole", "parts"):
         (tmp_path / name).mkdir()
     whole = Trainer(task, tmp_path / "whole").fit()
@@ -167,6 +168,7 @@ def test_a_stopped_training_goes_on_bit_for_bit(tmp_path, changes):
         box[0].fit()
     parts = Trainer(task, tmp_path / "parts").fit(resume=True)
     assert whole.history[-1]["loss"] == parts.history[-1]["loss"]
+    assert [row.get("auc_ap") for row in whole.history] == [row.get("auc_ap") for row in parts.history]
     for name, tensor in whole.model.state_dict().items():
         assert torch.equal(tensor, parts.model.state_dict()[name]), name
 
@@ -209,6 +211,16 @@ def test_a_graph_without_features_learns_its_own(tmp_path):
     degrees = GraphLearningTask(GraphSettings(inputs="degrees"), bare)
     assert degrees.x.shape == (300, 7)
     assert int(degrees.x[:, :6].argmax(1)[0]) == min(5, int((degrees.links.train == 0).sum()))
+
+
+def test_measures_of_learned_features_are_of_the_present_model(tmp_path):
+    """Neither the first validation's features nor those of another model's file."""
+    start_run(tmp_path / "run", GraphSettings(epochs=6, validate_every=1), replace(TREE, features=None))
+    train_run(tmp_path / "run", resume=False)
+    record = json.loads((tmp_path / "run/record.json").read_text())
+    task = read_task(tmp_path / "run")
+    measured = task.measure(read_model(tmp_path / "run", task), "valid", "test")
+    assert measured["test"] == pytest.approx(record["test"], abs=1e-9)
 
 
 def test_what_cannot_be_trained_is_said():

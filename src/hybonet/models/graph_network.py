@@ -116,7 +116,8 @@ class GraphNetwork(GraphModel):
 
     def _points(self, x: Tensor) -> Tensor:
         """Features as points; of a training on one graph they are the same in every step, unless they are learned."""
-        if not self.cached or x.requires_grad or self.manifold.learnable:
+        # Learned features ask for no gradient while a model is measured, so that x.requires_grad alone does not tell.
+        if not self.cached or self.table is not None or x.requires_grad or self.manifold.learnable:
             return self.lift(x)
         if self._lifted is None:
             self._lifted = self.lift(x)

@@ -184,7 +184,9 @@ class LorentzGraphAttention(LorentzMessagePassing):
         if edge_weight is not None:
             counted = counted.masked_fill(edge_weight.detach().unsqueeze(-1) == 0, -math.inf)
         largest = scatter(counted, index, dim=0, dim_size=size_i, reduce="max")
-        weights = (logits - largest.index_select(0, index)).clamp_max(0.0).exp()
+        below = logits - largest.index_select(0, index)
+        # Only edges of weight 0 lie above the largest. No clamp: at its bound its gradient depends on torch's version.
+        weights = below.masked_fill(below > 0.0, 0.0).exp()
         if edge_weight is not None:
             weights = weights * edge_weight.unsqueeze(-1)
         weights = dropout(weights, self.attention_dropout, self.training)
