@@ -6,8 +6,8 @@ import torch
 
 from benchmarks.timing import Job, Ratio, medians, share_of_speed
 from benchmarks.translation import KINDS, LAYERS, LENGTHS, SENTENCES, SIZES, batch, build
-from hybonet.models import TranslationModel
-from hybonet.models.decoding import beam_search
+from hybonet.tasks.translation.models.decoding import beam_search
+from hybonet.tasks.translation.models.translation_model import TranslationModel
 
 BEAM, LENGTH = 4, LENGTHS[1]
 

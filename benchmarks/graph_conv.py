@@ -10,8 +10,8 @@ from torch_geometric.nn import GCNConv
 
 from benchmarks.timing import Job, Ratio, lower_is_better, medians
 from hybonet import Lorentz
+from hybonet.kernels.sparse_product import compressed
 from hybonet.nn import LorentzGraphConv
-from hybonet.nn.sparse_product import compressed
 
 #: name: nodes, undirected edges, coordinates in and out, whether the input is trained, repeats
 GRAPHS = {

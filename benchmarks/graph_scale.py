@@ -22,9 +22,9 @@ from rich.table import Table
 
 from benchmarks.child import in_child, peak_mebibytes
 from benchmarks.environment import environment
-from hybonet.data.graphs import GraphData, numbered_nodes
+from hybonet.data.graphs.graph_data import GraphData, numbered_nodes
 from hybonet.recipes import recipe
-from hybonet.tasks.graph_learning import GraphLearningTask
+from hybonet.tasks.graph.task import GraphLearningTask
 from hybonet.training import override
 
 SIZES = (100_000, 1_000_000)

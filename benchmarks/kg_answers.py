@@ -13,9 +13,9 @@ import argparse
 import torch
 
 from benchmarks.timing import Job, Ratio, medians, times_faster
-from hybonet.models import TailSearch, TripleScorer
-from hybonet.models.faiss_search import FaissTailSearch
-from hybonet.models.tail_search import all_points
+from hybonet.tasks.knowledge_graph.models.faiss_search import FaissTailSearch
+from hybonet.tasks.knowledge_graph.models.tail_search import TailSearch, all_points
+from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 
 ENTITIES, DIM, RELATIONS, TOP = 1_000_000, 32, 20, 10
 REPEATS = {1: 20, 256: 3}

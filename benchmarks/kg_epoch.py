@@ -29,9 +29,9 @@ from benchmarks.child import in_child, peak_mebibytes
 from benchmarks.environment import environment
 from benchmarks.kg_steps import Steps
 from hybonet import kernels
-from hybonet.data.catalog import load_graph
+from hybonet.data.triples.catalog import load_graph
 from hybonet.recipes import recipe
-from hybonet.tasks.knowledge_graph import rank_split
+from hybonet.tasks.knowledge_graph.task import rank_split
 from hybonet.training import override
 
 RECIPES = ("paper-wn18rr-32", "paper-fb15k237-32", "paper-wn18rr-500", "paper-fb15k237-500")

@@ -30,12 +30,12 @@ from rich.table import Table
 
 from benchmarks.environment import environment
 from benchmarks.kg_steps import Steps
-from hybonet.data.catalog import load_graph
-from hybonet.data.triples import TripleData
+from hybonet.data.triples.catalog import load_graph
+from hybonet.data.triples.triple_data import TripleData
 from hybonet.metrics.ranking import ranking_metrics
-from hybonet.models import TripleScorer
 from hybonet.recipes import recipe
-from hybonet.tasks.knowledge_graph import rank_split
+from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
+from hybonet.tasks.knowledge_graph.task import rank_split
 
 RECIPE = "paper-wn18rr-32"
 EVALUATION_BATCHES = (32, 64, 128, 256)

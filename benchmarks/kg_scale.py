@@ -27,10 +27,10 @@ from rich.table import Table
 from benchmarks.child import in_child, peak_mebibytes
 from benchmarks.environment import environment
 from benchmarks.kg_steps import Steps
-from hybonet.data.catalog import load_graph
-from hybonet.data.triples import TripleData
+from hybonet.data.triples.catalog import load_graph
+from hybonet.data.triples.triple_data import TripleData
 from hybonet.data.vocabulary import Vocabulary
-from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings
+from hybonet.tasks.knowledge_graph.task import KnowledgeGraphSettings
 
 SIZES = (40_000, 100_000, 300_000, 1_000_000)
 RELATIONS, TRIPLES_AN_ENTITY, VALID = 100, 10, 1000

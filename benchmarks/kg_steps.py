@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from hybonet.data.triples import TripleData
+from hybonet.data.triples.triple_data import TripleData
 from hybonet.optim import clip_grad_norm_
-from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings, KnowledgeGraphTask
+from hybonet.tasks.knowledge_graph.task import KnowledgeGraphSettings, KnowledgeGraphTask
 
 
 class Steps:

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from benchmarks.timing import Job, Ratio, medians, share_of_speed, times_faster
-from hybonet.models import TranslationModel, Translator
-from hybonet.models.baselines.euclidean_translator import EuclideanTranslator
 from hybonet.optim import RiemannianAdam, clip_grad_norm_
+from hybonet.tasks.translation.models.euclidean_translator import EuclideanTranslator
+from hybonet.tasks.translation.models.translation_model import TranslationModel
+from hybonet.tasks.translation.models.translator import Translator
 
 VOCABULARY, LAYERS, SENTENCES, LONG = 10_000, 6, 64, 60
 #: Lengths of the batches, so that no graph may be made for one of them.

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from build_toy_corpus import ADJECTIVES, ADVERBS, DETERMINERS, NOUNS, VERBS  # type: ignore[import-not-found]
-from hybonet.data.conllu import write_conllu
-from hybonet.data.trees import DependencyTree
+from hybonet.data.trees.conllu import write_conllu
+from hybonet.data.trees.dependency_tree import DependencyTree
 
 SHIPPED = Path(__file__).resolve().parents[1] / "src/hybonet/data/shipped"
 SIZES = {"train": 800, "valid": 100, "test": 100}

@@ -36,7 +36,7 @@ from pathlib import Path
 import torch
 
 from build_wordnet_hierarchy import read_lines, read_senses
-from hybonet.data.split import split_triples
+from hybonet.data.triples.split import split_triples
 
 FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 RELATIONS = {

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from hybonet.data import load_network
-from hybonet.tasks.graph_learning import GraphLearningTask, GraphSettings
+from hybonet.tasks.graph.task import GraphLearningTask, GraphSettings
 from hybonet.tasks.provenance import provenance
 from hybonet.training import Trainer, TrainingDiverged
 

@@ -18,11 +18,11 @@ from typing import Any
 
 import torch
 
-from hybonet.data.catalog import load_graph
-from hybonet.data.triples import TripleData
+from hybonet.data.triples.catalog import load_graph
+from hybonet.data.triples.triple_data import TripleData
 from hybonet.metrics.ranking import KnownAnswers, KnownTriples
-from hybonet.tasks.kg_evaluation import evaluate
-from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings, KnowledgeGraphTask
+from hybonet.tasks.knowledge_graph.evaluation import evaluate
+from hybonet.tasks.knowledge_graph.task import KnowledgeGraphSettings, KnowledgeGraphTask
 from hybonet.tasks.provenance import provenance
 from hybonet.training import ScheduleSettings, Trainer
 

@@ -12,8 +12,8 @@ from statistics import variance
 
 import probe_cells
 import translation_cells
-from hybonet.reporting.probe_tables import MEASURES
 from hybonet.reporting.run_report import Spread, markdown_table
+from hybonet.tasks.probing.report import MEASURES
 from stored_records import of_experiment
 
 ROOT = Path(__file__).parent.parent

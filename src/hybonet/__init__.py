@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hybonet.geometry import Lorentz
-    from hybonet.tasks.graph_answers import NetworkModel
-    from hybonet.tasks.kg_answers import KGModel
-    from hybonet.tasks.mt_model import MTModel
-    from hybonet.tasks.typing_answers import MentionTyper
+    from hybonet.tasks.graph.predictor import NetworkModel
+    from hybonet.tasks.knowledge_graph.predictor import KGModel
+    from hybonet.tasks.translation.predictor import MTModel
+    from hybonet.tasks.typing.predictor import MentionTyper
 
 __version__ = "0.1.0"
 __all__ = ["KGModel", "Lorentz", "MTModel", "MentionTyper", "NetworkModel", "__version__"]
 
 _CLASSES = {
-    "KGModel": "hybonet.tasks.kg_answers",
+    "KGModel": "hybonet.tasks.knowledge_graph.predictor",
     "Lorentz": "hybonet.geometry",
-    "MTModel": "hybonet.tasks.mt_model",
-    "NetworkModel": "hybonet.tasks.graph_answers",
-    "MentionTyper": "hybonet.tasks.typing_answers",
+    "MTModel": "hybonet.tasks.translation.predictor",
+    "NetworkModel": "hybonet.tasks.graph.predictor",
+    "MentionTyper": "hybonet.tasks.typing.predictor",
 }
 _SUBMODULES = ("data", "geometry", "metrics", "models", "nn", "optim", "recipes", "tasks", "testing", "training")
 

@@ -18,8 +18,8 @@ import hybonet.__main__
 
 # Imported before anything is replaced in them: a module first imported meanwhile would keep the replacement.
 import hybonet.recipes
-import hybonet.tasks.hierarchy_pictures
-import hybonet.tasks.kg_answers
+import hybonet.tasks.hierarchy.pictures
+import hybonet.tasks.knowledge_graph.predictor
 from hybonet.cli import app
 from hybonet.training import describe
 from hybonet.training.processes import Processes
@@ -39,17 +39,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("command", "place"),
     [
-        ("evaluate run", "hybonet.tasks.kg_run.read_graph"),
-        ("predict run --head n1 --relation next", "hybonet.tasks.kg_answers.KGModel.load"),
-        ("train kg --out new", "hybonet.data.catalog.load_graph"),
-        ("train kg --out run --resume", "hybonet.tasks.kg_run.train_run"),
-        ("data list", "hybonet.data.shipped_graph.load_shipped"),
-        ("data fetch UMLS", "hybonet.data.catalog.fetch_dataset"),
-        ("data path UMLS", "hybonet.data.catalog.find_dataset"),
+        ("evaluate run", "hybonet.tasks.knowledge_graph.run.read_graph"),
+        ("predict run --head n1 --relation next", "hybonet.tasks.knowledge_graph.predictor.KGModel.load"),
+        ("train kg --out new", "hybonet.data.triples.catalog.load_graph"),
+        ("train kg --out run --resume", "hybonet.tasks.knowledge_graph.run.train_run"),
+        ("data list", "hybonet.data.triples.shipped.load_shipped"),
+        ("data fetch UMLS", "hybonet.data.triples.catalog.fetch_dataset"),
+        ("data path UMLS", "hybonet.data.triples.catalog.find_dataset"),
         ("recipes list", "hybonet.recipes.recipes"),
         ("recipes show default", "hybonet.recipes.recipe"),
         ("train hierarchy --out new", "hybonet.data.load_hierarchy"),
-        ("tune kg --out new", "hybonet.data.catalog.load_graph"),
+        ("tune kg --out new", "hybonet.data.triples.catalog.load_graph"),
     ],
 )
 def test_ctrl_c_is_one_line(command: str, place: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +223,7 @@ def test_only_the_main_process_starts_a_run_and_speaks(folder: Path, monkeypatch
     monkeypatch.setattr(Processes, "agree", lambda self, value: value)
     monkeypatch.setattr(Processes, "wait_for_all", lambda self: None)
     monkeypatch.setattr("hybonet.training.processes.joined_processes", lambda device: nullcontext(second))
-    monkeypatch.setattr("hybonet.tasks.kg_run.train_run", lambda out, **_: trained.append(out))
+    monkeypatch.setattr("hybonet.tasks.knowledge_graph.run.train_run", lambda out, **_: trained.append(out))
     outcome = run("train kg --data triples.tsv --out new", folder)
     assert (outcome.code, outcome.output, outcome.changed) == (0, "", [])
     assert trained == [Path("new")]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hybonet.data.mention_sets import MENTION_SETS
+from hybonet.data.mentions.named_sets import MENTION_SETS
 from tests.cli.staging import run
 
 
@@ -25,7 +25,7 @@ def test_the_list_has_mentions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     (tmp_path / "ufet").mkdir()
     for file in MENTION_SETS["ufet"].sha256:
         (tmp_path / "ufet" / file).touch()
-    monkeypatch.setattr("hybonet.data.search_path.directories", lambda: [tmp_path])
+    monkeypatch.setattr("hybonet.data.io.search_path.directories", lambda: [tmp_path])
     assert here()["ufet"][-1] == "yes"
     assert run("data path UFET", tmp_path).output.strip() == str(tmp_path / "ufet")
     damaged = run("data show ufet", tmp_path)

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hybonet.cli import app
-from hybonet.tasks.mt_model import MTModel
+from hybonet.tasks.translation.predictor import MTModel
 from tests.cli.staging import Outcome, run
 from tests.cli.translation_mistakes import trained
 

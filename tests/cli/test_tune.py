@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 # Imported before anything is replaced in it: a module first imported meanwhile would keep the replacement.
-import hybonet.tasks.knowledge_graph as task_module
-from hybonet.tasks.kg_evaluation import rank_split
+import hybonet.tasks.knowledge_graph.task as task_module
+from hybonet.tasks.knowledge_graph.evaluation import rank_split
 from tests.cli.staging import GOOD, run
 from tests.cli.translation_mistakes import PAIRS
 
@@ -103,7 +103,7 @@ def test_test_triples_are_never_ranked_nor_known(folder: Path, monkeypatch: pyte
         return rank_split(model, data, split, **options)
 
     monkeypatch.setattr(task_module, "rank_split", watched)
-    monkeypatch.setattr("hybonet.tasks.kg_evaluation.rank_split", None)  # what evaluate calls
+    monkeypatch.setattr("hybonet.tasks.knowledge_graph.evaluation.rank_split", None)  # what evaluate calls
     outcome = run(f"{TUNE} --trials 2", folder)
     assert outcome.code == 0, outcome.output
     assert set(ranked) == {("valid", 0)}

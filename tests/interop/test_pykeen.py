@@ -2,11 +2,11 @@
 
 import pytest
 import torch
-from tests.recipes.test_recipes import toy_graph
 
-from hybonet.models import TripleScorer
-from hybonet.tasks.kg_answers import KGModel
-from hybonet.tasks.knowledge_graph import evaluate
+from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
+from hybonet.tasks.knowledge_graph.predictor import KGModel
+from hybonet.tasks.knowledge_graph.task import evaluate
+from tests.recipes.test_recipes import toy_graph
 
 pytest.importorskip("pykeen")
 from pykeen.evaluation import RankBasedEvaluator

@@ -5,10 +5,10 @@ import pytest
 import torch
 from torch import nn
 
-from hybonet.data.triples import TripleData
+from hybonet.data.triples.triple_data import TripleData
 from hybonet.data.vocabulary import Vocabulary
 from hybonet.metrics.ranking import ranking_metrics
-from hybonet.tasks.knowledge_graph import rank_split
+from hybonet.tasks.knowledge_graph.task import rank_split
 
 pytest.importorskip("pykeen")
 from pykeen.evaluation import RankBasedEvaluator

@@ -6,7 +6,7 @@ import torch
 from scipy.stats import rankdata, spearmanr
 
 from hybonet.data import load_treebank
-from hybonet.data.trees import DependencyTree
+from hybonet.data.trees.dependency_tree import DependencyTree
 from hybonet.metrics.probing import ProbeMeter, ProbeScores, mean_ranks, spanning_tree, spearman
 
 

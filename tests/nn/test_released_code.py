@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from hybonet import Lorentz
-from hybonet.data import search_path
+from hybonet.data.io import search_path
 from hybonet.geometry import to_sheet
 from hybonet.nn import LorentzLinear, LorentzMultiheadAttention, attention_weights, lorentz_attention
 

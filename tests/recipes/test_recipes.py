@@ -6,18 +6,18 @@ import pytest
 import torch
 
 from hybonet.data import disease_tree, load_treebank
-from hybonet.data.corpora import load_named_corpus
-from hybonet.data.parallel_text import Pairs
-from hybonet.data.translation_data import prepare
-from hybonet.data.triples import TripleData
+from hybonet.data.text.corpora import load_named_corpus
+from hybonet.data.text.parallel_text import Pairs
+from hybonet.data.text.translation_data import prepare
+from hybonet.data.triples.triple_data import TripleData
 from hybonet.recipes import recipe, recipes
-from hybonet.tasks.graph_learning import GraphLearningTask
-from hybonet.tasks.hierarchy_embedding import HierarchySettings
-from hybonet.tasks.knowledge_graph import KnowledgeGraphTask
-from hybonet.tasks.mt_decoding import Decoding
-from hybonet.tasks.mt_evaluation import evaluate
-from hybonet.tasks.translation import TranslationTask
-from hybonet.tasks.tree_probing import ProbeData, ProbeSplit, TreeProbingTask
+from hybonet.tasks.graph.task import GraphLearningTask
+from hybonet.tasks.hierarchy.task import HierarchySettings
+from hybonet.tasks.knowledge_graph.task import KnowledgeGraphTask
+from hybonet.tasks.probing.task import ProbeData, ProbeSplit, TreeProbingTask
+from hybonet.tasks.translation.decoding import Decoding
+from hybonet.tasks.translation.evaluation import evaluate
+from hybonet.tasks.translation.task import TranslationTask
 from hybonet.training import Trainer, override
 
 

@@ -5,16 +5,16 @@ import json
 
 import pytest
 import torch
-from tests.recipes.test_recipes import toy_graph
 from typer.testing import CliRunner
 
 import hybonet
 from hybonet import KGModel, Lorentz
 from hybonet.cli import app
-from hybonet.models import TripleScorer
 from hybonet.tasks import pretrained
-from hybonet.tasks.kg_run import start_run, train_run
-from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings
+from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
+from hybonet.tasks.knowledge_graph.run import start_run, train_run
+from hybonet.tasks.knowledge_graph.task import KnowledgeGraphSettings
+from tests.recipes.test_recipes import toy_graph
 
 FILES = {"config.json", "model.safetensors", "graph.safetensors", "entities.tsv", "relations.tsv", "README.md"}
 

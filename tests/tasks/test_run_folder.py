@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import save_file
-from tests.training.toy import StopAt, ToyTask
 
 from hybonet.nn import LorentzLinear
 from hybonet.tasks.run_folder import (
@@ -26,6 +25,7 @@ from hybonet.tasks.run_folder import (
 )
 from hybonet.training import Interrupted, LoopSettings, Trainer
 from hybonet.training.checkpoint import read_tensors
+from tests.training.toy import StopAt, ToyTask
 
 
 def write(out: Path, task: str = "kg", *, overwrite: bool = False) -> None:

@@ -9,7 +9,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from hybonet.training import LoopSettings
-from hybonet.tuning import Between, OneOf
+from hybonet.training.ranges import Between, OneOf
 from tests.training.toy import ToyTask
 
 BEST_LR = 0.03

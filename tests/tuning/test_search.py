@@ -13,12 +13,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-import hybonet.tasks.kg_evaluation
-from hybonet.data.triples import TripleData
+import hybonet.tasks.knowledge_graph.evaluation
+from hybonet.data.triples.triple_data import TripleData
 from hybonet.recipes import recipe
-from hybonet.tasks.knowledge_graph import KnowledgeGraphTask
+from hybonet.tasks.knowledge_graph.task import KnowledgeGraphTask
 from hybonet.training import Interrupted, override
-from hybonet.tuning import Between, OneOf
+from hybonet.training.ranges import Between, OneOf
 from hybonet.tuning.progress import SearchReporter, TerminalSearchReporter, best_of
 from hybonet.tuning.search import run_search
 from hybonet.tuning.search_folder import write_results
@@ -256,14 +256,14 @@ def test_test_triples_have_no_part_in_it(tmp_path, monkeypatch):
     head, relation, tail = graph.valid.unbind(1)
     telling = replace(graph, test=torch.stack((head, relation, (tail + 1) % graph.num_entities), dim=1))
     split_names = []
-    original = hybonet.tasks.kg_evaluation.rank_split
+    original = hybonet.tasks.knowledge_graph.evaluation.rank_split
 
     def watched(model, data, split, **options):
         split_names.append(split)
         assert not len(data.test)
         return original(model, data, split, **options)
 
-    monkeypatch.setattr("hybonet.tasks.knowledge_graph.rank_split", watched)
+    monkeypatch.setattr("hybonet.tasks.knowledge_graph.task.rank_split", watched)
     first = search_graph(tmp_path / "first", graph, trials=4)
     second = search_graph(tmp_path / "second", telling, trials=4)
     assert without_time(first) == without_time(second)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from hybonet.tuning.ranges import OneOf
+from hybonet.training.ranges import OneOf
 from hybonet.tuning.study import open_study, require_optuna
 from tests.tuning.planted import RANGES, PlantedSettings
 

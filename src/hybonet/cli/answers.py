@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 if TYPE_CHECKING:
-    from hybonet.tasks.kg_answers import Answer, Judgement
+    from hybonet.tasks.knowledge_graph.predictor import Answer, Judgement
 
 COLUMNS = ("head", "relation", "tail")
 #: Formats by file ending.
@@ -29,9 +29,9 @@ def read_questions(path: Path) -> list[dict[str, str]]:
         >>> read_questions(path)
         [{'head': 'dog', 'relation': 'hypernym'}]
     """
-    from hybonet.data.source_file import read_source
-    from hybonet.data.text_table import parse_table, separator_for
-    from hybonet.data.triple_file import SEPARATORS
+    from hybonet.data.io.source_file import read_source
+    from hybonet.data.io.text_table import parse_table, separator_for
+    from hybonet.data.triples.triple_file import SEPARATORS
 
     file = read_source(path)
     separator = separator_for(file.bare_name, SEPARATORS)

@@ -28,12 +28,12 @@ def list_data() -> None:
     with clean_errors():
         from rich.console import Console
 
-        from hybonet.data.benchmarks import BENCHMARKS
-        from hybonet.data.catalog import find_dataset
-        from hybonet.data.corpora import CORPORA, TOY, find_corpus, load_named_corpus
-        from hybonet.data.network_benchmarks import NETWORKS
-        from hybonet.data.networks import missing_files
-        from hybonet.data.shipped_graph import load_shipped, shipped_graphs
+        from hybonet.data.graphs.benchmarks import NETWORKS
+        from hybonet.data.graphs.catalog import missing_files
+        from hybonet.data.text.corpora import CORPORA, TOY, find_corpus, load_named_corpus
+        from hybonet.data.triples.benchmarks import BENCHMARKS
+        from hybonet.data.triples.catalog import find_dataset
+        from hybonet.data.triples.shipped import load_shipped, shipped_graphs
         from hybonet.reporting.narrow_table import add_row, narrow_table
 
         counted = ("entities", "relations", "train", "valid", "test")
@@ -83,7 +83,7 @@ def list_data() -> None:
 
 def _treebanks(licences: dict[str, list[str]]) -> Table:
     """Treebanks by name; their licences are added to those of the other data."""
-    from hybonet.data.treebanks import SPLITS, TOY, TREEBANKS, find_treebank, load_treebank
+    from hybonet.data.trees.treebanks import SPLITS, TOY, TREEBANKS, find_treebank, load_treebank
     from hybonet.reporting.narrow_table import add_row, narrow_table
 
     table = narrow_table(["name"], SPLITS, ["here"])
@@ -98,9 +98,9 @@ def _treebanks(licences: dict[str, list[str]]) -> Table:
 
 def _mentions(licences: dict[str, list[str]]) -> Table:
     """Mentions by name; their licences are added to those of the other data."""
-    from hybonet.data.mention_loading import load_mentions
-    from hybonet.data.mention_sets import MENTION_SETS, SHIPPED, mentions_here
-    from hybonet.data.mentions import SPLITS
+    from hybonet.data.mentions.loading import load_mentions
+    from hybonet.data.mentions.mention_data import SPLITS
+    from hybonet.data.mentions.named_sets import MENTION_SETS, SHIPPED, mentions_here
     from hybonet.reporting.narrow_table import add_row, narrow_table
 
     table = narrow_table(["name"], ["types", *SPLITS], ["here"])
@@ -118,13 +118,13 @@ def _mentions(licences: dict[str, list[str]]) -> Table:
 def fetch(name: Annotated[str, typer.Argument(help="A name from `hybonet data list`.")]) -> None:
     """Download data to the cache, checking its checksums; an interrupted download goes on where it stopped."""
     with clean_errors():
-        from hybonet.data.catalog import fetch_dataset
-        from hybonet.data.corpora import CORPORA, corpus_names, find_corpus, load_named_corpus
-        from hybonet.data.mention_sets import MENTION_SETS, SHIPPED, find_mentions
-        from hybonet.data.network_benchmarks import NETWORKS
-        from hybonet.data.networks import fetch_network
-        from hybonet.data.shipped_graph import shipped_graphs
-        from hybonet.data.treebanks import fetch_treebank, published_name
+        from hybonet.data.graphs.benchmarks import NETWORKS
+        from hybonet.data.graphs.catalog import fetch_network
+        from hybonet.data.mentions.named_sets import MENTION_SETS, SHIPPED, find_mentions
+        from hybonet.data.text.corpora import CORPORA, corpus_names, find_corpus, load_named_corpus
+        from hybonet.data.trees.treebanks import fetch_treebank, published_name
+        from hybonet.data.triples.catalog import fetch_dataset
+        from hybonet.data.triples.shipped import shipped_graphs
 
         check_name(name)
         if name.casefold() in (*shipped_graphs(), SHIPPED):
@@ -146,13 +146,13 @@ def fetch(name: Annotated[str, typer.Argument(help="A name from `hybonet data li
 def path(name: Annotated[str, typer.Argument(help="A name from `hybonet data list`.")]) -> None:
     """Where data lies on this machine: its folder, or its files inside the package."""
     with clean_errors():
-        from hybonet.data.catalog import find_dataset
-        from hybonet.data.corpora import CORPORA, corpus_names, find_corpus, load_named_corpus, toy_files
-        from hybonet.data.mention_sets import MENTION_SETS, SHIPPED, find_mentions, shipped_mentions
-        from hybonet.data.network_benchmarks import NETWORKS
-        from hybonet.data.networks import find_network
-        from hybonet.data.shipped_graph import shipped_files, shipped_graphs
-        from hybonet.data.treebanks import find_treebank, published_name, toy_trees
+        from hybonet.data.graphs.benchmarks import NETWORKS
+        from hybonet.data.graphs.catalog import find_network
+        from hybonet.data.mentions.named_sets import MENTION_SETS, SHIPPED, find_mentions, shipped_mentions
+        from hybonet.data.text.corpora import CORPORA, corpus_names, find_corpus, load_named_corpus, toy_files
+        from hybonet.data.trees.treebanks import find_treebank, published_name, toy_trees
+        from hybonet.data.triples.catalog import find_dataset
+        from hybonet.data.triples.shipped import shipped_files, shipped_graphs
 
         check_name(name)
         if name.casefold() in (*shipped_graphs(), SHIPPED):

@@ -12,12 +12,12 @@ def known_data() -> dict[str, str]:
         >>> known_data()["ud_english-ewt"], known_data()["ufet"]
         ('UD_English-EWT', 'ufet')
     """
-    from hybonet.data.benchmarks import BENCHMARKS
-    from hybonet.data.corpora import corpus_names
-    from hybonet.data.mention_sets import mention_sets
-    from hybonet.data.network_benchmarks import NETWORKS
-    from hybonet.data.shipped_graph import shipped_graphs
-    from hybonet.data.treebanks import TREEBANKS
+    from hybonet.data.graphs.benchmarks import NETWORKS
+    from hybonet.data.mentions.named_sets import mention_sets
+    from hybonet.data.text.corpora import corpus_names
+    from hybonet.data.trees.treebanks import TREEBANKS
+    from hybonet.data.triples.benchmarks import BENCHMARKS
+    from hybonet.data.triples.shipped import shipped_graphs
 
     names = (*shipped_graphs(), *BENCHMARKS, *NETWORKS, *corpus_names(), *TREEBANKS, *mention_sets())
     return {name.casefold(): name for name in names}

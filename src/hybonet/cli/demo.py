@@ -43,7 +43,7 @@ def demo(
         train(out, {"data": "wordnet"}, [], overwrite=overwrite)
         _show_examples(out)
         if plot:
-            from hybonet.tasks.kg_pictures import draw_run
+            from hybonet.tasks.knowledge_graph.pictures import draw_run
 
             for path in draw_run(out, out):
                 typer.echo(f"Picture: {path}")
@@ -53,8 +53,8 @@ def _show_examples(out: Path) -> None:
     from rich.console import Console
 
     from hybonet import KGModel
-    from hybonet.reporting.kg_tables import examples_table
-    from hybonet.tasks.kg_examples import held_out_examples
+    from hybonet.tasks.knowledge_graph.examples import held_out_examples
+    from hybonet.tasks.knowledge_graph.report import examples_table
 
     rows = [
         (

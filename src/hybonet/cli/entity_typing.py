@@ -26,8 +26,8 @@ from hybonet.cli.training import (
 )
 
 if TYPE_CHECKING:
-    from hybonet.data.mentions import Mention
-    from hybonet.tasks.typing_settings import TypingSettings
+    from hybonet.data.mentions.mention_data import Mention
+    from hybonet.tasks.typing.settings import TypingSettings
 
 Data = Annotated[
     str | None,
@@ -86,8 +86,8 @@ def train_typing(
     Ctrl-C stops at the next batch, saves, and says how to go on.
     """
     with clean_errors():
-        from hybonet.data.mention_sets import SHIPPED
-        from hybonet.tasks.typing_run import read_settings_to_resume, train_run
+        from hybonet.data.mentions.named_sets import SHIPPED
+        from hybonet.tasks.typing.run import read_settings_to_resume, train_run
 
         use_threads(threads)
         chosen = recipe or ("typing-tutorial" if data in (None, SHIPPED) else "typing")
@@ -116,8 +116,8 @@ def _start(
     out: Path, settings: TypingSettings, recipe: str, source: str, types: Path | None, words: Path | None
 ) -> None:
     """Load the mentions and write what a run starts from."""
-    from hybonet.data.mention_loading import load_mentions
-    from hybonet.tasks.typing_run import start_run
+    from hybonet.data.mentions.loading import load_mentions
+    from hybonet.tasks.typing.run import start_run
 
     data = load_mentions(source, types=types, words=words)
     tell_notes(data.notes)
@@ -127,9 +127,9 @@ def _start(
 def _show(out: Path) -> None:
     from rich.console import Console
 
-    from hybonet.reporting.typing_tables import LEGEND, record_table
     from hybonet.tasks.run_folder import read_record
-    from hybonet.tasks.typing_run import read_data
+    from hybonet.tasks.typing.report import LEGEND, record_table
+    from hybonet.tasks.typing.run import read_data
 
     console = Console(highlight=False)
     console.print(record_table(read_record(out)))
@@ -139,8 +139,8 @@ def _show(out: Path) -> None:
 
 def question(out: Path, mentions: Sequence[Mention]) -> str:
     """Options of ``hybonet predict`` that work: the first sentence with no other brackets, else all mentions."""
-    from hybonet.data.sentence_words import mention_in, split_words
-    from hybonet.tasks.typing_run import mentions_file
+    from hybonet.data.mentions.sentence_words import mention_in, split_words
+    from hybonet.tasks.typing.run import mentions_file
 
     for mention in mentions:
         with contextlib.suppress(ValueError):

@@ -43,7 +43,7 @@ def export(
 ) -> None:
     """Write a trained knowledge-graph model in a format that other tools read."""
     with clean_errors():
-        from hybonet.tasks.kg_answers import KGModel
+        from hybonet.tasks.knowledge_graph.predictor import KGModel
 
         if to == "pretrained" and chart is not None:
             raise ValueError(f"expected --chart with vectors or pykeen only, got --chart {chart} --to pretrained")
@@ -52,7 +52,7 @@ def export(
             model.save_pretrained(output)
             typer.echo(f"Model: {output}")
             return
-        from hybonet.tasks.kg_export import write_pykeen, write_vectors
+        from hybonet.tasks.knowledge_graph.export import write_pykeen, write_vectors
 
         if to == "pykeen":
             write_pykeen(model, output, chart or "lorentz")

@@ -24,7 +24,7 @@ from hybonet.cli.training import (
 )
 
 if TYPE_CHECKING:
-    from hybonet.data.graphs import GraphData
+    from hybonet.data.graphs.graph_data import GraphData
 
 Data = Annotated[
     str | None,
@@ -94,7 +94,7 @@ def train_graph(
     Ctrl-C stops at the next batch, saves, and says how to go on.
     """
     with clean_errors():
-        from hybonet.tasks.graph_run import read_settings, start_run, train_run
+        from hybonet.tasks.graph.run import read_settings, start_run, train_run
 
         given = about_data(data, features, labels, label_column, columns, header, allow_unlabelled)
         asked = given | only_given(task=task, recipe=recipe)
@@ -139,7 +139,7 @@ def about_data(
 def recipe_and_changes(task: str | None, recipe: str | None, changes: list[str]) -> tuple[str, list[str]]:
     """The recipe to start from, and changes that say the task too; a recipe for the other task is a mistake."""
     from hybonet.recipes import recipe as find
-    from hybonet.recipes.graph import DEFAULTS
+    from hybonet.tasks.graph.recipes import DEFAULTS
 
     own = [change.partition("=")[2].strip() for change in changes if change.partition("=")[0].strip() == "task"]
     if task is not None and any(each != task for each in own):
@@ -179,8 +179,8 @@ def read_data(given: dict[str, Any]) -> GraphData:
 def _show(out: Path) -> None:
     from rich.console import Console
 
-    from hybonet.reporting.graph_tables import legend, metrics_table
-    from hybonet.tasks.graph_run import read_task
+    from hybonet.tasks.graph.report import legend, metrics_table
+    from hybonet.tasks.graph.run import read_task
     from hybonet.tasks.run_folder import read_record
 
     record, console = read_record(out), Console(highlight=False)

@@ -12,7 +12,7 @@ import typer
 from hybonet.cli.answers import write_rows
 
 if TYPE_CHECKING:
-    from hybonet.tasks.graph_answers import NetworkModel
+    from hybonet.tasks.graph.predictor import NetworkModel
 
 _ALL_IN_A_TABLE = 40
 
@@ -23,7 +23,7 @@ def show_links(
     """The most probable links of some nodes, or the most probable missing ones of the graph."""
     from rich.console import Console
 
-    from hybonet.reporting.graph_tables import links_table
+    from hybonet.tasks.graph.report import links_table
 
     found = {node: model.links(node, top, known=not new) for node in nodes or ()}
     if not nodes:
@@ -42,7 +42,7 @@ def show_classes(model: NetworkModel, nodes: Sequence[str] | None, form: str, ou
     """The classes of some nodes, or of all."""
     from rich.console import Console
 
-    from hybonet.reporting.graph_tables import classes_table
+    from hybonet.tasks.graph.report import classes_table
 
     answers = model.classify(nodes or None)
     if form == "table":

@@ -58,8 +58,8 @@ def evaluate(
     with clean_errors():
         from rich.console import Console
 
-        from hybonet.reporting.graph_tables import legend, split_table
-        from hybonet.tasks.graph_run import read_model, read_task
+        from hybonet.tasks.graph.report import legend, split_table
+        from hybonet.tasks.graph.run import read_model, read_task
 
         task = read_task(run)
         parts: tuple[Literal["valid", "test"], ...] = ("valid", "test") if split is None else (split,)
@@ -87,7 +87,7 @@ def predict(
     with clean_errors():
         from hybonet.cli.answers import answer_format
         from hybonet.cli.graph_answers import show_classes, show_links
-        from hybonet.tasks.graph_answers import NetworkModel
+        from hybonet.tasks.graph.predictor import NetworkModel
 
         written_as = answer_format(form, output)
         model = NetworkModel.load(run)
@@ -103,7 +103,7 @@ def predict(
 def plot(run: Run, output: PicturesFolder = None) -> None:
     """Draw the nodes on the Poincaré disk, coloured by class where classes are known, and the curves."""
     with clean_errors():
-        from hybonet.tasks import graph_pictures
+        from hybonet.tasks.graph import pictures as graph_pictures
 
         show_drawn(lambda: graph_pictures.draw_run(run, output or run))
 
@@ -129,8 +129,8 @@ def export(
 ) -> None:
     """Write a trained graph model, or the coordinates of its nodes, for other tools."""
     with clean_errors():
-        from hybonet.tasks.graph_answers import NetworkModel
-        from hybonet.tasks.graph_export import write_node_vectors
+        from hybonet.tasks.graph.export import write_node_vectors
+        from hybonet.tasks.graph.predictor import NetworkModel
 
         if to == "pretrained" and chart is not None:
             raise ValueError(f"expected --chart with vectors only, got --chart {chart} --to pretrained")

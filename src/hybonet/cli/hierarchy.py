@@ -76,7 +76,7 @@ def embed(
     """What ``hybonet train hierarchy`` does; ``given`` has its options about data and recipe."""
     from hybonet.data import load_hierarchy
     from hybonet.reporting.disk import require_matplotlib
-    from hybonet.tasks.hierarchy_run import read_settings, start_run, train_run
+    from hybonet.tasks.hierarchy.run import read_settings, start_run, train_run
 
     data, recipe = given.get("data", "wordnet_mammals"), given.get("recipe", "hierarchy")
     settings = settings_of_run(
@@ -99,9 +99,9 @@ def embed(
 def _show(out: Path, plot: bool) -> None:
     from rich.console import Console
 
-    from hybonet.reporting.tables import metrics_table, neighbours_table
-    from hybonet.tasks.hierarchy_pictures import draw_run
-    from hybonet.tasks.hierarchy_run import read_run
+    from hybonet.tasks.hierarchy.pictures import draw_run
+    from hybonet.tasks.hierarchy.report import metrics_table, neighbours_table
+    from hybonet.tasks.hierarchy.run import read_run
 
     console, run = Console(), read_run(out)
     drawn = list[Path]()

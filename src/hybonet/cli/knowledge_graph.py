@@ -27,8 +27,8 @@ from hybonet.cli.training import (
 
 if TYPE_CHECKING:
     from hybonet import KGModel
-    from hybonet.data.triples import TripleData
-    from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings
+    from hybonet.data.triples.triple_data import TripleData
+    from hybonet.tasks.knowledge_graph.task import KnowledgeGraphSettings
 
 Data = Annotated[
     str | None,
@@ -137,7 +137,7 @@ def train(
     tensorboard: bool = False,
 ) -> None:
     """What ``hybonet train kg`` does; ``given`` has its options about data and recipe."""
-    from hybonet.tasks.kg_run import read_settings, train_run
+    from hybonet.tasks.knowledge_graph.run import read_settings, train_run
 
     use_threads(threads)
     recipe = given.get("recipe", "default")
@@ -162,7 +162,7 @@ def _start(out: Path, settings: KnowledgeGraphSettings, given: dict[str, Any], o
     from rich.progress import Progress
 
     from hybonet.recipes import recipe
-    from hybonet.tasks.kg_run import start_run
+    from hybonet.tasks.knowledge_graph.run import start_run
 
     recipe_name, teachers = given.pop("recipe", "default"), given.pop("teacher", ())
     if recipe(recipe_name, "kg").taught and not teachers:
@@ -186,7 +186,7 @@ def _start(out: Path, settings: KnowledgeGraphSettings, given: dict[str, Any], o
 
 def load_data(given: dict[str, Any]) -> TripleData:
     """The graph that options about data ask for; what is odd about it is told."""
-    from hybonet.data.catalog import load_graph
+    from hybonet.data.triples.catalog import load_graph
 
     options = {key: value for key, value in given.items() if key != "data"}
     if "columns" in options:
@@ -199,8 +199,8 @@ def load_data(given: dict[str, Any]) -> TripleData:
 def _show(out: Path) -> None:
     from rich.console import Console
 
-    from hybonet.reporting.kg_tables import LEGEND, RELEASED, metrics_table
-    from hybonet.tasks.kg_run import read_graph
+    from hybonet.tasks.knowledge_graph.report import LEGEND, RELEASED, metrics_table
+    from hybonet.tasks.knowledge_graph.run import read_graph
     from hybonet.tasks.run_folder import read_record
 
     record, console = read_record(out), Console(highlight=False)
@@ -231,10 +231,10 @@ def evaluate(
     with clean_errors():
         from rich.console import Console
 
-        from hybonet.reporting.kg_tables import LEGEND, evaluation_tables
-        from hybonet.tasks.kg_answers import KGModel
-        from hybonet.tasks.kg_run import read_graph, read_model
-        from hybonet.tasks.knowledge_graph import evaluate as measure
+        from hybonet.tasks.knowledge_graph.predictor import KGModel
+        from hybonet.tasks.knowledge_graph.report import LEGEND, evaluation_tables
+        from hybonet.tasks.knowledge_graph.run import read_graph, read_model
+        from hybonet.tasks.knowledge_graph.task import evaluate as measure
         from hybonet.tasks.run_folder import read_config
 
         # Without the record: where that is damaged, or that of other answers, one measures again.
@@ -255,7 +255,7 @@ def evaluate(
 
 def _read_as_asked(model: KGModel, other: float | None, power: float | None) -> dict[str, float]:
     """Let a model read as options say, or else its own settings; how it reads, as far as that is known."""
-    from hybonet.tasks.knowledge_graph import KnowledgeGraphSettings
+    from hybonet.tasks.knowledge_graph.task import KnowledgeGraphSettings
 
     given = only_given(other_reading=other, reading_power=power)
     own, fields = model.config.get("settings", {}), KnowledgeGraphSettings.model_fields
@@ -301,7 +301,7 @@ def predict(
     """
     with clean_errors():
         from hybonet.cli.answers import COLUMNS, answer_format, read_questions, write_answers, write_judgements
-        from hybonet.tasks.kg_answers import KGModel
+        from hybonet.tasks.knowledge_graph.predictor import KGModel
 
         one = only_given(head=head, relation=relation, tail=tail)
         if bool(one) == bool(questions):

@@ -39,7 +39,7 @@ def show(
 ) -> None:
     """What a data set of any kind holds: its sizes, classes, checksums, and what was dropped or is missing."""
     with clean_errors():
-        from hybonet.data.network_benchmarks import NETWORKS
+        from hybonet.data.graphs.benchmarks import NETWORKS
 
         if is_text(source):
             show_text(source)
@@ -104,7 +104,7 @@ def make_disease_tree(
     """Make a tree along which a disease spreads, like Disease of HGCN, of any size."""
     with clean_errors():
         from hybonet.data import disease_tree
-        from hybonet.data.network_files import write_network
+        from hybonet.data.graphs.writing import write_network
         from hybonet.tasks.new_folder import new_folder
 
         with new_folder(out) as staging:
@@ -115,9 +115,9 @@ def make_disease_tree(
 
 def _is_network(source: str) -> bool:
     """Whether a name or path is that of a network; triples have names of their own, or a folder."""
-    from hybonet.data.benchmarks import BENCHMARKS
-    from hybonet.data.network_benchmarks import NETWORKS
-    from hybonet.data.shipped_graph import shipped_graphs
+    from hybonet.data.graphs.benchmarks import NETWORKS
+    from hybonet.data.triples.benchmarks import BENCHMARKS
+    from hybonet.data.triples.shipped import shipped_graphs
 
     if source.casefold() in NETWORKS or Path(source).is_file():
         return True

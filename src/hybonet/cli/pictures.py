@@ -42,7 +42,7 @@ def plot_knowledge_graph(
 ) -> None:
     """Draw the Poincaré disk (PNG, and an HTML page to search and move in), the points, curves and metrics."""
     with clean_errors():
-        from hybonet.tasks import kg_pictures
+        from hybonet.tasks.knowledge_graph import pictures as kg_pictures
 
         show_drawn(lambda: kg_pictures.draw_run(run, output or run, hierarchy=hierarchy))
 
@@ -51,7 +51,7 @@ def plot_knowledge_graph(
 def plot_hierarchy(run: Run, output: PicturesFolder = None) -> None:
     """Draw the hierarchy on the Poincaré disk (PNG, and an HTML page to search and move in) and the curves."""
     with clean_errors():
-        from hybonet.tasks import hierarchy_pictures
+        from hybonet.tasks.hierarchy import pictures as hierarchy_pictures
 
         show_drawn(lambda: hierarchy_pictures.draw_run(run, output or run))
 

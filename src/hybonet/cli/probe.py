@@ -105,7 +105,7 @@ def _probe(
     out: Path, given: dict[str, str], changes: list[str], *, resume: bool, plot: bool, tensorboard: bool
 ) -> None:
     from hybonet.reporting.disk import require_matplotlib
-    from hybonet.tasks.probe_run import read_settings_to_resume, train_run
+    from hybonet.tasks.probing.run import read_settings_to_resume, train_run
 
     if resume and "ENCODER" in given:
         raise ValueError(
@@ -139,8 +139,8 @@ def _start(out: Path, settings: Any, given: dict[str, str], recipe_name: str) ->
     from rich.console import Console
 
     from hybonet.data import load_treebank
-    from hybonet.tasks.probe_encoders import probe_data
-    from hybonet.tasks.probe_run import start_run
+    from hybonet.tasks.probing.encoders import probe_data
+    from hybonet.tasks.probing.run import start_run
 
     layers = _layers(given["layers"]) if "layers" in given else None
     treebank = load_treebank(given.get("trees", "toy"))
@@ -164,8 +164,8 @@ def _layers(text: str) -> list[int]:
 def _show(out: Path, plot: bool) -> None:
     from rich.console import Console
 
-    from hybonet.reporting.probe_tables import layers_table
-    from hybonet.tasks.probe_pictures import draw_run
+    from hybonet.tasks.probing.pictures import draw_run
+    from hybonet.tasks.probing.report import layers_table
     from hybonet.tasks.run_folder import read_record
 
     console, record = Console(highlight=False), read_record(out)
@@ -190,8 +190,8 @@ def evaluate(
 
         from rich.console import Console
 
-        from hybonet.reporting.probe_tables import layers_table
-        from hybonet.tasks.probe_run import ProbeRun
+        from hybonet.tasks.probing.report import layers_table
+        from hybonet.tasks.probing.run import ProbeRun
 
         read = ProbeRun.load(run)
         scores = [asdict(each) for each in read.evaluate()]
@@ -213,9 +213,9 @@ def predict(
 ) -> None:
     """The test sentences with the trees that a probe reads off the states, as CoNLL-U."""
     with clean_errors():
-        from hybonet.data.conllu import conllu_text
+        from hybonet.data.trees.conllu import conllu_text
         from hybonet.files import write_atomically
-        from hybonet.tasks.probe_run import ProbeRun
+        from hybonet.tasks.probing.run import ProbeRun
 
         if output is not None and output.exists():
             raise ValueError(f"expected a new file, but {str(output)!r} is there already; choose another --output")
@@ -238,6 +238,6 @@ def plot(
 ) -> None:
     """Draw the four measures by layer, a sentence (gold and predicted tree, words on the disk) and the curves."""
     with clean_errors():
-        from hybonet.tasks.probe_pictures import draw_run
+        from hybonet.tasks.probing.pictures import draw_run
 
         show_drawn(lambda: draw_run(run, output or run, sentence=sentence, layer=layer))

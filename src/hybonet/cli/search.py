@@ -16,7 +16,7 @@ from hybonet.cli.training import settings_for
 
 if TYPE_CHECKING:
     from hybonet.training import LoopSettings, Task
-    from hybonet.tuning import Range
+    from hybonet.training.ranges import Range
     from hybonet.tuning.study import TrialResult
 
 _TRIALS = 30
@@ -44,8 +44,8 @@ def tune_in(
 ) -> None:
     """What the commands share: check everything, search, and show what was found."""
     from hybonet.training import Interrupted
+    from hybonet.training.ranges import as_text, out_of_range
     from hybonet.tuning.progress import TerminalSearchReporter
-    from hybonet.tuning.ranges import as_text, out_of_range
     from hybonet.tuning.search import require_one_process, run_search
     from hybonet.tuning.search_folder import describe_search, prepare_folder, read_search, resume_command
     from hybonet.tuning.study import require_optuna
@@ -117,7 +117,8 @@ def _merged(earlier: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
 def _ranges(settings: LoopSettings, kind: Kind, recipe_name: str, options: Mapping[str, Any]) -> dict[str, Range]:
     """The recipe's ranges but for what --set fixes, none with --own-ranges, then those of --range."""
     from hybonet.recipes import recipe
-    from hybonet.tuning import check_ranges, read_ranges
+    from hybonet.training.ranges import check_ranges
+    from hybonet.tuning import read_ranges
 
     fixed = {assignment.partition("=")[0].strip() for assignment in options.get("set", [])}
     declared: dict[str, Range] = {}
@@ -142,8 +143,8 @@ def _show(
     from rich.console import Console
 
     from hybonet.reporting.search_table import search_table
+    from hybonet.training.ranges import value_of
     from hybonet.tuning.progress import ranked, shortened
-    from hybonet.tuning.ranges import value_of
     from hybonet.tuning.search_folder import BEST_SETTINGS, TRIALS
 
     best = ranked(results, higher_is_better=task.higher_is_better)
@@ -183,7 +184,7 @@ def _draw(out: Path, task: Task, results: Sequence[TrialResult], ranges: Mapping
     """The picture of the search, if matplotlib is there."""
     from hybonet.reporting.search_chart import draw_search
     from hybonet.tasks.run_folder import source_name
-    from hybonet.tuning import Between
+    from hybonet.training.ranges import Between
     from hybonet.tuning.search_folder import PICTURE
 
     if not find_spec("matplotlib"):

@@ -14,18 +14,18 @@ def is_text(name: str) -> bool:
         >>> is_text("little-town"), is_text("Toy"), is_text("wordnet")
         (True, True, False)
     """
-    from hybonet.data.corpora import corpus_names
-    from hybonet.data.mention_sets import mention_sets
-    from hybonet.data.treebanks import published_name
+    from hybonet.data.mentions.named_sets import mention_sets
+    from hybonet.data.text.corpora import corpus_names
+    from hybonet.data.trees.treebanks import published_name
 
     return name.casefold() in (*corpus_names(), *mention_sets()) or published_name(name) is not None
 
 
 def show_text(name: str) -> None:
     """All that goes by the name: ``toy`` is a corpus and a treebank."""
-    from hybonet.data.corpora import corpus_names
-    from hybonet.data.mention_sets import mention_sets
-    from hybonet.data.treebanks import TOY, published_name
+    from hybonet.data.mentions.named_sets import mention_sets
+    from hybonet.data.text.corpora import corpus_names
+    from hybonet.data.trees.treebanks import TOY, published_name
 
     if name.casefold() in corpus_names():
         _show_corpus(name)
@@ -44,7 +44,7 @@ def show_provenance(checksums: Mapping[str, str], notes: tuple[str, ...] = ()) -
 
 
 def _show_corpus(name: str) -> None:
-    from hybonet.data.corpora import CORPORA, load_named_corpus
+    from hybonet.data.text.corpora import CORPORA, load_named_corpus
 
     corpus = load_named_corpus(name)
     if name.casefold() in CORPORA:
@@ -59,7 +59,7 @@ def _show_corpus(name: str) -> None:
 
 
 def _show_treebank(name: str) -> None:
-    from hybonet.data.treebanks import SPLITS, TREEBANKS, load_treebank, published_name
+    from hybonet.data.trees.treebanks import SPLITS, TREEBANKS, load_treebank, published_name
 
     treebank = load_treebank(name)
     published = published_name(name)
@@ -71,9 +71,9 @@ def _show_treebank(name: str) -> None:
 
 
 def _show_mentions(name: str) -> None:
-    from hybonet.data.mention_loading import load_mentions
-    from hybonet.data.mention_sets import MENTION_SETS, SHIPPED, read_published
-    from hybonet.data.mentions import SPLITS
+    from hybonet.data.mentions.loading import load_mentions
+    from hybonet.data.mentions.mention_data import SPLITS
+    from hybonet.data.mentions.named_sets import MENTION_SETS, SHIPPED, read_published
 
     if name == SHIPPED:
         town = load_mentions(name)

@@ -14,7 +14,7 @@ from hybonet.cli.answers import check_output
 from hybonet.cli.app import app, clean_errors
 
 if TYPE_CHECKING:
-    from hybonet.tasks.mt_model import Translation
+    from hybonet.tasks.translation.predictor import Translation
 
 _EXAMPLES = """
 **Examples**
@@ -61,8 +61,8 @@ def translate(
     """Translate sentences, one a line; a line stays a line, and an empty one stays empty."""
     with clean_errors():
         from hybonet.files import write_atomically
-        from hybonet.tasks.mt_decoding import Decoding
-        from hybonet.tasks.mt_model import MTModel
+        from hybonet.tasks.translation.decoding import Decoding
+        from hybonet.tasks.translation.predictor import MTModel
         from hybonet.training.progress import counting
 
         if n_best > 1 and form == "text":
@@ -101,8 +101,8 @@ def translate(
 
 
 def _read_lines(path: Path | None) -> list[str]:
-    from hybonet.data.source_file import SourceFile, read_source
-    from hybonet.data.text_table import decode
+    from hybonet.data.io.source_file import SourceFile, read_source
+    from hybonet.data.io.text_table import decode
 
     file = SourceFile("standard input", "stdin", sys.stdin.buffer.read()) if path is None else read_source(path)
     text = decode(file.content, file.source)
@@ -112,7 +112,7 @@ def _read_lines(path: Path | None) -> list[str]:
 
 
 def _note_odd(numbers: list[list[int]], found: list[list[Translation]], limit: int) -> None:
-    from hybonet.data.token_vocabulary import UNK
+    from hybonet.data.text.token_vocabulary import UNK
 
     empty = sum(not each for each in numbers)
     if empty:

@@ -28,8 +28,8 @@ from hybonet.cli.training import (
 )
 
 if TYPE_CHECKING:
-    from hybonet.data.translation_data import TranslationData
-    from hybonet.tasks.mt_settings import TranslationSettings
+    from hybonet.data.text.translation_data import TranslationData
+    from hybonet.tasks.translation.settings import TranslationSettings
 
 Data = Annotated[
     str | None,
@@ -102,7 +102,7 @@ def train_translation(
     Ctrl-C stops at the next batch, saves, and says how to go on.
     """
     with clean_errors():
-        from hybonet.tasks.mt_run import read_settings_to_resume, start_run, train_run
+        from hybonet.tasks.translation.run import read_settings_to_resume, start_run, train_run
 
         use_threads(threads)
         given = about_data(data, source, target, direction, tokenized, codes)
@@ -142,8 +142,8 @@ def about_data(
 
 def load_data(settings: TranslationSettings, given: Mapping[str, Any]) -> TranslationData:
     """The text that options ask for, as numbers; what is odd about it is told."""
-    from hybonet.data.own_corpus import load_corpus
-    from hybonet.data.translation_data import prepare
+    from hybonet.data.text.own_corpus import load_corpus
+    from hybonet.data.text.translation_data import prepare
 
     source, target = given.get("source"), given.get("target")
     name = given.get("data", None if source or target else "toy")
@@ -167,9 +167,9 @@ def load_data(settings: TranslationSettings, given: Mapping[str, Any]) -> Transl
 def _show(out: Path) -> None:
     from rich.console import Console
 
-    from hybonet.reporting.mt_tables import LEGEND, examples_table, scores_table, signature_lines
-    from hybonet.tasks.mt_run import read_about
     from hybonet.tasks.run_folder import read_record
+    from hybonet.tasks.translation.report import LEGEND, examples_table, scores_table, signature_lines
+    from hybonet.tasks.translation.run import read_about
 
     record, console = read_record(out), Console(highlight=False)
     console.print(scores_table(record))
@@ -199,10 +199,10 @@ def evaluate_translation(
     with clean_errors():
         from rich.console import Console
 
-        from hybonet.reporting.mt_tables import LEGEND, scores_table, signature_lines
-        from hybonet.tasks.mt_decoding import Decoding
-        from hybonet.tasks.mt_evaluation import evaluate
-        from hybonet.tasks.mt_run import read_data, read_model, read_settings
+        from hybonet.tasks.translation.decoding import Decoding
+        from hybonet.tasks.translation.evaluation import evaluate
+        from hybonet.tasks.translation.report import LEGEND, scores_table, signature_lines
+        from hybonet.tasks.translation.run import read_data, read_model, read_settings
         from hybonet.training import near_match
         from hybonet.training.progress import counting
 
@@ -235,7 +235,7 @@ def plot_translation(
 ) -> None:
     """Draw the curves of a training, and where the decoder looks while it translates a sentence."""
     with clean_errors():
-        from hybonet.tasks import mt_pictures
+        from hybonet.tasks.translation import pictures as mt_pictures
 
         show_drawn(lambda: mt_pictures.draw_run(run, output or run, sentence=sentence))
 
@@ -250,7 +250,7 @@ def export_translation(
 ) -> None:
     """Write a trained translation model as a folder to hand on."""
     with clean_errors():
-        from hybonet.tasks.mt_model import MTModel
+        from hybonet.tasks.translation.predictor import MTModel
 
         MTModel.load(run).save_pretrained(output)
         typer.echo(f"Model: {output}")

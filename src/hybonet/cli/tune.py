@@ -15,8 +15,8 @@ from hybonet.cli.search import Kind, tune_in
 from hybonet.cli.training import RECIPE_HELP, Changes, Threads, use_threads
 
 if TYPE_CHECKING:
-    from hybonet.data.translation_data import TranslationData
-    from hybonet.tasks.mt_settings import TranslationSettings
+    from hybonet.data.text.translation_data import TranslationData
+    from hybonet.tasks.translation.settings import TranslationSettings
     from hybonet.training import Task
 
 tune_app = typer.Typer(
@@ -264,14 +264,14 @@ def tune_translation(
 
 def _kg_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
     """Knowledge-graph tasks that do not know the test triples, not even to leave them out of rankings."""
-    from hybonet.tasks.knowledge_graph import KnowledgeGraphTask
+    from hybonet.tasks.knowledge_graph.task import KnowledgeGraphTask
 
     triples = knowledge_graph.load_data(dict(options)).without_test()
     return lambda settings: KnowledgeGraphTask(settings, triples)
 
 
 def _graph_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
-    from hybonet.tasks.graph_learning import GraphLearningTask
+    from hybonet.tasks.graph.task import GraphLearningTask
 
     network = graph.load_data(dict(options))
     return lambda settings: GraphLearningTask(settings, network)
@@ -279,16 +279,16 @@ def _graph_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
 
 def _hierarchy_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
     from hybonet.data import load_hierarchy
-    from hybonet.tasks.hierarchy_embedding import HierarchyTask
+    from hybonet.tasks.hierarchy.task import HierarchyTask
 
     edges = load_hierarchy(options.get("data", "wordnet_mammals"))
     return lambda settings: HierarchyTask(settings, edges)
 
 
 def _typing_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
-    from hybonet.data.mention_loading import load_mentions
-    from hybonet.data.mention_sets import SHIPPED
-    from hybonet.tasks.entity_typing import EntityTypingTask
+    from hybonet.data.mentions.loading import load_mentions
+    from hybonet.data.mentions.named_sets import SHIPPED
+    from hybonet.tasks.typing.task import EntityTypingTask
 
     files = {name: options.get(name) for name in ("types", "words")}
     mentions = replace(load_mentions(options.get("data", SHIPPED), **files), test=())
@@ -297,7 +297,7 @@ def _typing_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
 
 def _translation_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
     """Translation tasks of the same subwords, which no trial changes."""
-    from hybonet.tasks.translation import TranslationTask
+    from hybonet.tasks.translation.task import TranslationTask
 
     prepared: list[TranslationData] = []
 

@@ -15,8 +15,8 @@ from hybonet.cli.options import AnswersFile, AnswersFormat, AsJson, ExportPlace,
 from hybonet.cli.pictures import show_drawn
 
 if TYPE_CHECKING:
-    from hybonet.data.mentions import Mention
-    from hybonet.tasks.typing_answers import TypeAnswer
+    from hybonet.data.mentions.mention_data import Mention
+    from hybonet.tasks.typing.predictor import TypeAnswer
 
 _EVALUATE_EXAMPLES = """
 **Examples**
@@ -67,10 +67,10 @@ def evaluate(
         from rich.console import Console
 
         from hybonet.metrics.typing import LOWEST
-        from hybonet.reporting.typing_tables import LEGEND, scores_table
-        from hybonet.tasks.entity_typing import EntityTypingTask
         from hybonet.tasks.run_folder import RECORD, read_record
-        from hybonet.tasks.typing_run import read_data, read_model, read_settings
+        from hybonet.tasks.typing.report import LEGEND, scores_table
+        from hybonet.tasks.typing.run import read_data, read_model, read_settings
+        from hybonet.tasks.typing.task import EntityTypingTask
 
         if calibrate and threshold is not None:
             raise ValueError("expected --threshold or --calibrate, got both; leave out one")
@@ -109,10 +109,10 @@ def predict(
 ) -> None:
     """Types of a mention in a sentence, likeliest first."""
     with clean_errors():
-        from hybonet.data.mentions import read_mentions
-        from hybonet.data.sentence_words import mention_in
-        from hybonet.data.source_file import read_source
-        from hybonet.tasks.typing_answers import MentionTyper
+        from hybonet.data.io.source_file import read_source
+        from hybonet.data.mentions.mention_data import read_mentions
+        from hybonet.data.mentions.sentence_words import mention_in
+        from hybonet.tasks.typing.predictor import MentionTyper
 
         if (sentence is None) == (mentions is None):
             raise ValueError("expected either a --sentence or a file of --mentions")
@@ -132,7 +132,7 @@ def _write(asked: list[Mention], answers: list[list[TypeAnswer]], form: str, out
     if form == "table":
         from rich.console import Console
 
-        from hybonet.reporting.typing_tables import answers_table
+        from hybonet.tasks.typing.report import answers_table
 
         for mention, found in zip(asked, answers, strict=True):
             Console(highlight=False, markup=False).print(
@@ -151,7 +151,7 @@ def _write(asked: list[Mention], answers: list[list[TypeAnswer]], form: str, out
 def plot(run: Run, output: PicturesFolder = None) -> None:
     """Draw the types on the Poincaré disk, how far from the centre each level lies, and the curves."""
     with clean_errors():
-        from hybonet.tasks import typing_pictures
+        from hybonet.tasks.typing import pictures as typing_pictures
 
         show_drawn(lambda: typing_pictures.draw_run(run, output or run))
 
@@ -170,8 +170,8 @@ def export(
 ) -> None:
     """Write a trained typing model in a format that other tools read."""
     with clean_errors():
-        from hybonet.tasks.typing_answers import MentionTyper
-        from hybonet.tasks.typing_export import write_type_vectors
+        from hybonet.tasks.typing.export import write_type_vectors
+        from hybonet.tasks.typing.predictor import MentionTyper
 
         model = MentionTyper.load(run)
         if to == "pretrained":

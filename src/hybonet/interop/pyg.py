@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from hybonet.data.graphs import UNLABELLED, GraphData, NodeSplit, numbered_nodes
-from hybonet.data.neighbour_sampling import NeighbourSampler
+from hybonet.data.graphs.graph_data import UNLABELLED, GraphData, NodeSplit, numbered_nodes
+from hybonet.data.graphs.neighbour_sampling import NeighbourSampler
 
 try:
     from torch_geometric.data import Data

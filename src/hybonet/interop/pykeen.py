@@ -12,7 +12,7 @@ from pykeen.triples.triples_factory import KGInfo
 from pykeen.utils import NoRandomSeedNecessary
 from torch import Tensor, nn
 
-from hybonet.data.triples import SplitName, TripleData
+from hybonet.data.triples.triple_data import SplitName, TripleData
 
 
 def triples_factory(graph: TripleData, split: SplitName = "train") -> TriplesFactory:
@@ -32,18 +32,18 @@ def triples_factory(graph: TripleData, split: SplitName = "train") -> TriplesFac
 
 
 class PykeenModel(Model):
-    """A :class:`~hybonet.models.TripleScorer` in PyKEEN's clothes, to evaluate and to predict.
+    """A ``TripleScorer`` in PyKEEN's clothes, to evaluate and to predict.
 
     Tails are scored by the relation itself, heads by its reciprocal, as our own evaluation does. Train with
     ``hybonet train kg``: PyKEEN's optimisers know nothing of points on the sheet.
 
     Args:
         scorer: takes ``(heads, relations)``, ``(heads, relations, tails)`` or ``(heads, relations, pool=tails)``, as a
-            :class:`~hybonet.models.TripleModel` does; its relation ``r + num_relations`` is r read backwards.
+            ``TripleModel`` does; its relation ``r + num_relations`` is r read backwards.
         triples_factory: the graph (:func:`triples_factory`), without inverse triples: the scorer has its own.
 
     Example:
-        >>> from hybonet.models import TripleScorer
+        >>> from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
         >>> factory = triples_factory(TripleData.from_labels([("dog", "is a", "canine")]))
         >>> PykeenModel(TripleScorer(2, 1, 8), factory).predict_t(torch.tensor([[1, 0]])).shape
         torch.Size([1, 2])

@@ -1,6 +1,6 @@
 """Inner products of questions with rows of a table that each wants, and their gradients.
 
-Rows are those of :func:`hybonet.models.own_scores.own_scores`: as they are, or (``cut``) points whose space part is the
+Rows are those of the knowledge-graph models' ``own_scores``: as they are, or (``cut``) points whose space part is the
 row's, shortened to ``max_norm``, and whose time follows.
 
 Loops go over whole rows, time included, and time is mended afterwards: a loop over 31 of 32 coordinates would leave

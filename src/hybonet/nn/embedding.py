@@ -9,8 +9,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
+from hybonet.kernels.norm_clipping import shortened
 from hybonet.nn.module import LorentzModule
-from hybonet.nn.shortened import shortened
 
 
 class LorentzEmbedding(LorentzModule):

@@ -13,12 +13,12 @@ from torch_geometric.utils import scatter
 
 from hybonet.geometry import Lorentz, to_sheet
 from hybonet.geometry.numerics import working
+from hybonet.kernels.sparse_attention import sparse_attention
+from hybonet.kernels.sparse_product import compressed
 from hybonet.nn.dropout import dropout
 from hybonet.nn.lazy_linear import linear_or_lazy
 from hybonet.nn.linear import Activation, LorentzLinear, head_features, linear_options
 from hybonet.nn.message_passing import Edges, LorentzMessagePassing, Nodes
-from hybonet.nn.sparse_attention import sparse_attention
-from hybonet.nn.sparse_product import compressed
 
 
 class LorentzGraphAttention(LorentzMessagePassing):

@@ -11,10 +11,10 @@ from torch_geometric.utils import spmm
 
 from hybonet.geometry import Lorentz, to_sheet
 from hybonet.geometry.numerics import working
+from hybonet.kernels.sparse_product import compressed, sparse_product, transposed
 from hybonet.nn.lazy_linear import linear_or_lazy
 from hybonet.nn.linear import Activation, linear_options
 from hybonet.nn.message_passing import Edges, LorentzMessagePassing, Nodes, rows_up_to
-from hybonet.nn.sparse_product import compressed, sparse_product, transposed
 
 
 class _Graph(NamedTuple):

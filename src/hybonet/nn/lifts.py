@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from hybonet.geometry import Lorentz
+from hybonet.kernels.sparse_points import is_sparse_rows, sparse_exp0
 from hybonet.nn.module import LorentzModule
-from hybonet.nn.sparse_points import is_sparse_rows, sparse_exp0
 
 
 class EuclideanToLorentz(LorentzModule):

@@ -14,9 +14,9 @@ from hybonet.geometry import Lorentz, lift
 from hybonet.geometry.fused import Fused, readable
 from hybonet.geometry.lorentz import lift_onto
 from hybonet.geometry.numerics import Curvature, origin_time, precision, working
+from hybonet.kernels.sparse_points import dropped, linear
 from hybonet.nn.dropout import dropout
 from hybonet.nn.module import LorentzModule, wide_in_autocast
-from hybonet.nn.sparse_points import dropped, linear
 
 Activation = Callable[[Tensor], Tensor]
 

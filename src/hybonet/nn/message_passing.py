@@ -13,8 +13,8 @@ from torch_geometric.nn import MessagePassing
 from torch_geometric.typing import SparseTensor
 
 from hybonet.geometry import Lorentz
+from hybonet.kernels.sparse_product import entries
 from hybonet.nn.module import LorentzModule
-from hybonet.nn.sparse_product import entries
 
 #: Points of the nodes, or of sources and targets; and the graph as an edge index or as a sparse matrix.
 Nodes = Tensor | tuple[Tensor, Tensor | None]

@@ -9,9 +9,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
+from hybonet.kernels.sparse_points import dropped, is_sparse_rows, linear, sparse_log0
 from hybonet.nn.linear import Activation, activation_function
 from hybonet.nn.module import LorentzModule, wide_in_autocast
-from hybonet.nn.sparse_points import dropped, is_sparse_rows, linear, sparse_log0
 
 
 class TangentLinear(LorentzModule):

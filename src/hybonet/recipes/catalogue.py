@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hybonet.recipes.entity_typing import RECIPES as ENTITY_TYPING
-from hybonet.recipes.graph import RECIPES as GRAPH
-from hybonet.recipes.hierarchy import RECIPES as HIERARCHY
-from hybonet.recipes.knowledge_graph import RECIPES as KNOWLEDGE_GRAPH
 from hybonet.recipes.settings_file import read_settings_file
-from hybonet.recipes.translation import RECIPES as TRANSLATION
-from hybonet.recipes.tree_probing import RECIPES as TREE_PROBING
+from hybonet.tasks.graph.recipes import RECIPES as GRAPH
+from hybonet.tasks.hierarchy.recipes import RECIPES as HIERARCHY
+from hybonet.tasks.knowledge_graph.recipes import RECIPES as KNOWLEDGE_GRAPH
+from hybonet.tasks.probing.recipes import RECIPES as TREE_PROBING
 from hybonet.tasks.run_folder import command_for
+from hybonet.tasks.translation.recipes import RECIPES as TRANSLATION
+from hybonet.tasks.typing.recipes import RECIPES as ENTITY_TYPING
 from hybonet.training import near_match
-from hybonet.tuning import Range, check_ranges
+from hybonet.training.ranges import Range, check_ranges
 
 _BY_TASK: dict[str, dict[str, dict[str, Any]]] = {
     "kg": KNOWLEDGE_GRAPH,

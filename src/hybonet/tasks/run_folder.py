@@ -26,7 +26,7 @@ from hybonet.training.settings import CHANGEABLE
 
 CONFIG, RECORD = "config.json", "record.json"
 #: Pictures that runs of several tasks have.
-CURVES, DISK, PAGE = "curves.png", "disk.png", "disk.html"
+CURVES, DISK = "curves.png", "disk.png"
 #: Folder for TensorBoard, if asked for.
 TENSORBOARD = "tensorboard"
 #: Kinds of file a run consists of; a folder with anything else is never replaced.

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from hybonet.data.parquet_file import pyarrow_modules
+from hybonet.data.io.parquet_file import pyarrow_modules
 from hybonet.files import write_atomically
 from hybonet.geometry import Lorentz
 

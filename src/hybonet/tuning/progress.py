@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from hybonet.training import LoopSettings, Reporter, TerminalReporter
-from hybonet.tuning.ranges import Value, as_text
+from hybonet.training.ranges import Value, as_text
 from hybonet.tuning.study import TrialResult
 
 

@@ -16,8 +16,8 @@ from hybonet.training import Interrupted, LoopSettings, Reporter, Task, Trainer
 from hybonet.training.history import read_history
 from hybonet.training.interruption import stop_requests
 from hybonet.training.processes import process_count
+from hybonet.training.ranges import Range, with_values
 from hybonet.tuning.progress import SearchReporter
-from hybonet.tuning.ranges import Range, with_values
 from hybonet.tuning.search_folder import write_results
 from hybonet.tuning.study import Attempt, TrialResult, open_study
 

@@ -17,8 +17,8 @@ from hybonet.tasks.new_folder import new_folder
 from hybonet.tasks.provenance import provenance
 from hybonet.tasks.run_folder import check_target, read_json, write_json
 from hybonet.training import LoopSettings, Task
+from hybonet.training.ranges import Range, as_text, with_values
 from hybonet.tuning.progress import best_of
-from hybonet.tuning.ranges import Range, as_text, with_values
 from hybonet.tuning.study import TrialResult
 
 SEARCH, TRIALS, BEST_SETTINGS, PICTURE = "search.json", "trials.csv", "best.json", "tune.png"

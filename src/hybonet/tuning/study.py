@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 
 from hybonet.training import LoopSettings, generator_for
+from hybonet.training.ranges import Between, Range, Value, out_of_range, value_of
 from hybonet.training.settings import types_of
-from hybonet.tuning.ranges import Between, Range, Value, out_of_range, value_of
 
 if TYPE_CHECKING:
     import optuna

@@ -1,0 +1,1 @@
+"""Graphs with features and labels of their nodes."""

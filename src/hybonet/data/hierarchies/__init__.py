@@ -1,0 +1,1 @@
+"""Hierarchies as directed acyclic graphs of names."""

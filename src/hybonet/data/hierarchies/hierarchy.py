@@ -1,0 +1,218 @@
+"""A hierarchy as a directed acyclic graph of names: its edges, transitive closure and depths."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from hybonet.data.hierarchies.edge_list import parse_edges
+
+_SENSE_SUFFIX = re.compile(r"\.[nvars]\.\d\d$")
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """Names joined by child-to-parent edges without cycles; a child may have several parents.
+
+    Example:
+        >>> family = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine"), ("canine", "mammal")])
+        >>> family.names
+        ('canine', 'dog', 'mammal', 'wolf')
+        >>> [(family.names[a], family.names[b]) for a, b in family.closure.tolist()]
+        [('canine', 'mammal'), ('dog', 'canine'), ('dog', 'mammal'), ('wolf', 'canine'), ('wolf', 'mammal')]
+        >>> family.depths.tolist()
+        [1, 2, 0, 2]
+    """
+
+    #: Node names in alphabetical order; a node's number is its place here.
+    names: tuple[str, ...]
+    #: Direct edges (child, parent) as node numbers, sorted; shape (edges, 2).
+    edges: Tensor
+    #: Where the edges came from: a shipped name, or a path.
+    source: str = "edges"
+    #: Checksum of the file, or of the sorted edges when there was none.
+    sha256: str = ""
+
+    @classmethod
+    def from_edges(cls, edges: Iterable[tuple[str, str]], *, source: str = "edges", sha256: str = "") -> Hierarchy:
+        """Number the names and check that no name is its own ancestor."""
+        unique = sorted(set(edges))
+        if not unique:
+            raise ValueError(f"{source}: expected at least one edge, got none; give pairs (child, parent)")
+        names = tuple(sorted({name for edge in unique for name in edge}))
+        number = {name: i for i, name in enumerate(names)}
+        numbered = sorted((number[child], number[parent]) for child, parent in unique)
+        checksum = sha256 or hashlib.sha256("\n".join("\t".join(edge) for edge in unique).encode()).hexdigest()
+        hierarchy = cls(names, torch.tensor(numbered), source, checksum)
+        hierarchy.topological_order  # noqa: B018 - computing the order is what finds a cycle
+        return hierarchy
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def parents(self) -> list[list[int]]:
+        """Direct parents of every node, in ascending order."""
+        parents: list[list[int]] = [[] for _ in self.names]
+        for child, parent in self.edges.tolist():
+            parents[child].append(parent)
+        return parents
+
+    @cached_property
+    def topological_order(self) -> list[int]:
+        """Node numbers, every parent before its children."""
+        children: list[list[int]] = [[] for _ in self.names]
+        for child, parent in self.edges.tolist():
+            children[parent].append(child)
+        waiting_for = [len(parents) for parents in self.parents]
+        order = [node for node, count in enumerate(waiting_for) if count == 0]
+        for node in order:  # grows while it is read
+            for child in children[node]:
+                waiting_for[child] -= 1
+                if waiting_for[child] == 0:
+                    order.append(child)
+        if len(order) < len(self.names):
+            raise ValueError(
+                f"{self.source}: expected a hierarchy without cycles, got {self._describe_cycle(waiting_for)}; "
+                "remove one of these edges"
+            )
+        return order
+
+    def _describe_cycle(self, waiting_for: list[int]) -> str:
+        """One cycle, found by climbing from an unsorted node: each of those has an unsorted parent."""
+        path = [next(node for node, count in enumerate(waiting_for) if count)]
+        while path[-1] not in path[:-1]:
+            path.append(next(parent for parent in self.parents[path[-1]] if waiting_for[parent]))
+        return " -> ".join(repr(self.names[node]) for node in path[path.index(path[-1]) :])
+
+    @cached_property
+    def closure(self) -> Tensor:
+        """All pairs (descendant, ancestor), without self pairs, sorted; shape (pairs, 2)."""
+        ancestors: list[set[int]] = [set() for _ in self.names]
+        for node in self.topological_order:
+            for parent in self.parents[node]:
+                ancestors[node] |= {parent} | ancestors[parent]
+        return torch.tensor([(node, above) for node, found in enumerate(ancestors) for above in sorted(found)])
+
+    @cached_property
+    def is_ancestor(self) -> Tensor:
+        """The closure as a mask: entry (u, v) is True if v is above u; shape (nodes, nodes)."""
+        mask = torch.zeros(len(self), len(self), dtype=torch.bool)
+        mask[self.closure[:, 0], self.closure[:, 1]] = True
+        return mask
+
+    @cached_property
+    def depths(self) -> Tensor:
+        """Edges on the shortest way up to a root; shape (nodes,)."""
+        depths = [0] * len(self)
+        for node in self.topological_order:
+            if self.parents[node]:
+                depths[node] = 1 + min(depths[parent] for parent in self.parents[node])
+        return torch.tensor(depths)
+
+    @cached_property
+    def roots(self) -> Tensor:
+        """Nodes without a parent; shape (roots,)."""
+        return torch.tensor([node for node, parents in enumerate(self.parents) if not parents])
+
+    def branches(self, count: int) -> tuple[Tensor, list[int]]:
+        """The hierarchy cut into about ``count`` large branches: each node's branch, -1 for none, and their top nodes.
+
+        The largest branch is split into those of its children until there are enough; what is above the cuts belongs
+        to none, and neither do branches too small for the first ``count``.
+
+        Example:
+            >>> family = Hierarchy.from_edges([("dog", "beast"), ("cat", "beast"), ("pug", "dog"), ("elm", "tree")])
+            >>> branch, tops = family.branches(2)
+            >>> [family.names[node] for node in tops], branch.tolist()
+            (['beast', 'tree'], [0, 0, 0, 1, 0, 1])
+        """
+        children: list[list[int]] = [[] for _ in self.names]
+        for node, parents in enumerate(self.parents):
+            if parents:
+                children[parents[0]].append(node)
+        size = (self.is_ancestor.sum(0) + 1).tolist()
+        tops = self.roots.tolist()
+        while len(tops) < count and any(children[node] for node in tops):
+            largest = max((node for node in tops if children[node]), key=lambda node: size[node])
+            tops.remove(largest)
+            tops.extend(children[largest])
+        tops = sorted(tops, key=lambda node: -size[node])[:count]
+        branch = torch.full((len(self),), -1)
+        for number, node in reversed(list(enumerate(tops))):
+            branch[self.is_ancestor[:, node]] = number
+            branch[node] = number
+        return branch, tops
+
+    def find(self, word: str) -> int | None:
+        """Number of the node with this name, or else of the first whose :func:`display_name` it is.
+
+        Example:
+            >>> family = Hierarchy.from_edges([("dog.n.01", "canine.n.02")])
+            >>> family.find("dog"), family.find("canine.n.02"), family.find("cat")
+            (1, 0, None)
+        """
+        return self._numbers.get(word)
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        by_word = {display_name(name): node for node, name in reversed(list(enumerate(self.names)))}
+        return by_word | {name: node for node, name in enumerate(self.names)}
+
+
+def display_name(name: str) -> str:
+    """A WordNet synset's name as plain words; other names stay as they are, but for underscores.
+
+    Example:
+        >>> display_name("even-toed_ungulate.n.01"), display_name("Canis lupus")
+        ('even-toed ungulate', 'Canis lupus')
+    """
+    return _SENSE_SUFFIX.sub("", name).replace("_", " ")
+
+
+def shipped_hierarchies() -> tuple[str, ...]:
+    """Names of the hierarchies inside the package.
+
+    Example:
+        >>> shipped_hierarchies()
+        ('wordnet_mammals',)
+    """
+    files = resources.files("hybonet.data").joinpath("shipped").iterdir()
+    return tuple(sorted(file.name.removesuffix(".tsv") for file in files if file.name.endswith(".tsv")))
+
+
+def load_hierarchy(source: str | Path) -> Hierarchy:
+    """A shipped hierarchy by its name, or a user's own from a TSV or CSV file of `child, parent` edges.
+
+    Example:
+        >>> mammals = load_hierarchy("wordnet_mammals")
+        >>> len(mammals), len(mammals.edges), len(mammals.closure)
+        (1180, 1180, 6540)
+    """
+    if str(source) in shipped_hierarchies():
+        content = resources.files("hybonet.data").joinpath("shipped", f"{source}.tsv").read_bytes()
+        edges = parse_edges(content, f"{source}.tsv")
+    else:
+        content = _read_file(Path(source))
+        edges = parse_edges(content, str(source))
+    return Hierarchy.from_edges(edges, source=str(source), sha256=hashlib.sha256(content).hexdigest())
+
+
+def _read_file(path: Path) -> bytes:
+    if path.is_file():
+        return path.read_bytes()
+    known = shipped_hierarchies()
+    near = difflib.get_close_matches(str(path), known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"check the path, or use a shipped hierarchy: {', '.join(known)}"
+    raise ValueError(
+        f"expected a file of edges, got {str(path)!r}, which is {'a folder' if path.is_dir() else 'not there'}; {hint}"
+    )

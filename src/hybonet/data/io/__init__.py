@@ -1,0 +1,1 @@
+"""Files that data come from: sources, tables, compression, downloads."""

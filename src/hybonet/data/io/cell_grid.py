@@ -1,0 +1,173 @@
+"""A table as rows of cells, from CSV, TSV, Parquet or npz, with the place of each row for messages."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybonet.data.io.parquet_file import pyarrow_modules
+from hybonet.data.io.source_file import SourceFile
+from hybonet.data.io.text_table import SEPARATOR_NAMES, parse_table, separator_for
+
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+#: Endings of the files that can be read.
+ENDINGS = (*_SEPARATORS, ".parquet", ".npz")
+_SHOWN = 5
+
+
+@dataclass
+class Problems:
+    """What is wrong with the rows of a file, to be told all at once.
+
+    Example:
+        >>> problems = Problems("ages.csv", "ages")
+        >>> problems.add("ages.csv, line 2", "expected a number, got 'old'")
+        >>> problems.tell()
+        Traceback (most recent call last):
+        ValueError: ages.csv, line 2: expected a number, got 'old'; correct it, nothing was loaded
+    """
+
+    source: str
+    what: str
+    found: list[tuple[str, str]] = field(default_factory=list)
+
+    def add(self, where: str, text: str) -> None:
+        """One more."""
+        self.found.append((where, text))
+
+    def tell(self, remedy: str = "correct it, nothing was loaded") -> None:
+        """Raise a ``ValueError`` with the first of them and their number, if there are any."""
+        if not self.found:
+            return
+        if len(self.found) == 1:
+            where, text = self.found[0]
+            raise ValueError(f"{where}: {text}; {remedy}")
+        lines = [f"{self.source}: {len(self.found):,} mistakes in the {self.what}; {remedy}"]
+        lines += [f"  {where.removeprefix(self.source + ', ')}: {text}" for where, text in self.found[:_SHOWN]]
+        if len(self.found) > _SHOWN:
+            lines.append(f"  and {len(self.found) - _SHOWN:,} more")
+        raise ValueError("\n".join(lines))
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Rows of cells, all of the same width, stripped of spaces around them."""
+
+    source: str
+    #: Column names; empty if there are none.
+    header: tuple[str, ...]
+    rows: list[list[str]]
+    #: The file and the line or row, by row number.
+    where: Callable[[int], str]
+
+    @property
+    def width(self) -> int:
+        """Columns."""
+        return len(self.header) or len(self.rows[0])
+
+
+def row_place(file: SourceFile) -> Callable[[int], str]:
+    """Where a row of a file without lines is, for messages."""
+    return lambda row: f"{file.source}, row {row + 1}"
+
+
+def ending_of(file: SourceFile) -> str:
+    """The ending that says how a file is read; others are refused."""
+    ending = PurePath(file.bare_name).suffix.lower()
+    if ending not in ENDINGS:
+        raise ValueError(
+            f"{file.source}: expected a file name ending in {', '.join(ENDINGS)} (also .gz or .xz), got "
+            f"{ending or 'no ending'!r}; rename the file so that its ending says what it is"
+        )
+    return ending
+
+
+def read_grid(
+    file: SourceFile, *, row_is: str, is_header: Callable[[list[str]], bool], header: bool | None = None
+) -> Grid:
+    r"""A table of text or Parquet.
+
+    Args:
+        file: the file's content.
+        row_is: what a row holds, for messages.
+        is_header: whether a first row looks like column names.
+        header: whether it is, where the user says so.
+
+    Example:
+        >>> file = SourceFile("a.csv", "a.csv", b"node,age\nann,3\n\nbob,4\n")
+        >>> grid = read_grid(file, row_is="node", is_header=lambda row: "age" in row)
+        >>> grid.header, grid.rows, grid.where(1)
+        (('node', 'age'), [['ann', '3'], ['bob', '4']], 'a.csv, line 4')
+    """
+    parquet = ending_of(file) == ".parquet"
+    grid = _read_parquet(file) if parquet else _read_text(file, row_is, is_header, header)
+    if not grid.rows:
+        raise ValueError(f"{file.source}: expected at least one {row_is}, got none; add rows")
+    return grid
+
+
+def _read_text(file: SourceFile, row_is: str, is_header: Callable[[list[str]], bool], header: bool | None) -> Grid:
+    separator = separator_for(file.bare_name, _SEPARATORS)
+    table = parse_table(file.content, file.source, separator=separator, row_is=row_is)
+    numbers = [at for at, row in enumerate(table.rows) if any(cell.strip() for cell in row)]
+    rows = [[cell.strip() for cell in table.rows[at]] for at in numbers]
+    names: tuple[str, ...] = ()
+    if rows and (header or (header is None and is_header(rows[0]))):
+        names, rows, numbers = tuple(rows[0]), rows[1:], numbers[1:]
+    width = len(names) or (Counter(map(len, rows)).most_common(1)[0][0] if rows else 0)
+    problems = Problems(file.source, f"{row_is}s")
+    for at, row in zip(numbers, rows, strict=True):
+        if len(row) != width:
+            problems.add(
+                table.where(at),
+                f"expected {width} columns separated by {SEPARATOR_NAMES[separator]}, got {len(row)}: "
+                f"{separator.join(row)[:80]!r}",
+            )
+    problems.tell()
+    return Grid(file.source, names, rows, lambda row: table.where(numbers[row]))
+
+
+def _read_parquet(file: SourceFile) -> Grid:
+    arrow, parquet = pyarrow_modules(file.source)
+    try:
+        table = parquet.read_table(io.BytesIO(file.content))
+        columns = [
+            [("" if cell is None else str(cell)).strip() for cell in table.column(name).to_pylist()]
+            for name in table.column_names
+        ]
+    except (arrow.ArrowException, OSError) as error:
+        raise ValueError(
+            f"{file.source}: expected Parquet data, got a damaged or mislabelled file ({error}); write it again"
+        ) from None
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    return Grid(file.source, tuple(table.column_names), rows, row_place(file))
+
+
+def read_arrays(file: SourceFile, **wanted: bool) -> dict[str, NDArray]:
+    """Arrays of an npz by name; ``wanted`` says of each whether it must be there.
+
+    Example:
+        >>> buffer = io.BytesIO()
+        >>> np.savez(buffer, edges=np.array([[0, 1]]))
+        >>> read_arrays(SourceFile("a.npz", "a.npz", buffer.getvalue()), edges=True, nodes=False)["edges"].tolist()
+        [[0, 1]]
+    """
+    try:
+        with np.load(io.BytesIO(file.content), allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files if name in wanted}
+            held = ", ".join(stored.files) or "none"
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(
+            f"{file.source}: expected an .npz of numbers and text, got other data ({error}); write it with numpy.savez"
+        ) from None
+    for name, needed in wanted.items():
+        if needed and name not in arrays:
+            raise ValueError(f"{file.source}: expected an array called {name!r}, got {held}; name it so")
+    return arrays

@@ -1,0 +1,50 @@
+"""Names and descriptions of labels, from a file of `label, name` rows."""
+
+from __future__ import annotations
+
+from hybonet.data.io.source_file import SourceFile
+from hybonet.data.io.text_table import SEPARATOR_NAMES, parse_table, separator_for
+
+#: Column separator by file ending.
+SEPARATORS = {".txt": "\t", ".tsv": "\t", ".csv": ","}
+
+
+def read_names(file: SourceFile, *, short_names: bool = False) -> dict[str, tuple[str, str]]:
+    r"""Name and description of every label in a TSV or CSV file.
+
+    Args:
+        file: rows of label, name and optionally description; a row may name a label that the graph does not have.
+        short_names: the name ends at its first comma and the rest is the description, as in ``dog, a member of ...``.
+
+    Example:
+        >>> read_names(SourceFile("names.tsv", "names.tsv", b"02084071\tdog, a canine\n"), short_names=True)
+        {'02084071': ('dog', 'a canine')}
+        >>> read_names(SourceFile("names.tsv", "names.tsv", b"02084071\n"))
+        Traceback (most recent call last):
+        ValueError: names.tsv, line 1: expected a label, a name and perhaps a description separated by a tab, got 1 ...
+    """
+    table = parse_table(file.content, file.source, separator=separator_for(file.bare_name, SEPARATORS), row_is="name")
+    names: dict[str, tuple[str, str]] = {}
+    for number, row in enumerate(table):
+        cells = [cell.strip() for cell in row]
+        if not any(cells):
+            continue
+        if len(cells) not in (2, 3) or not cells[0] or not cells[1]:
+            raise table.error(
+                number,
+                "expected a label, a name and perhaps a description separated by "
+                f"{SEPARATOR_NAMES[table.separator]}, got {len(cells)} columns: {table.separator.join(row)!r}; "
+                "write label, then name",
+            )
+        label, name, description = cells[0], cells[1], cells[2] if len(cells) == 3 else ""
+        if short_names and "," in name:
+            short, rest = (part.strip() for part in name.split(",", 1))
+            if short:  # a name that begins with a comma has nothing to cut
+                name, description = short, description or rest
+        if names.setdefault(label, (name, description)) != (name, description):
+            raise table.error(
+                number, f"expected one name a label, got {name!r} for {label!r}, named {names[label][0]!r}; keep one"
+            )
+    if not names:
+        raise ValueError(f"{file.source}: expected at least one name, got an empty file; write label and name a line")
+    return names

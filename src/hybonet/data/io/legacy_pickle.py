@@ -1,0 +1,138 @@
+"""Old pickles of arrays, sparse matrices and graphs, read without running anything that they name.
+
+A pickle may name any function for its reader to call. Here a name is looked up in a short list of stand-ins of our own,
+which only collect values; every other name is refused before anything is called. Neither scipy nor networkx is needed.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import pickle
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from hybonet.data.io.source_file import SourceFile
+
+#: Kinds of numpy types that hold plain numbers: truth values, integers and floats.
+_NUMBER_KINDS = "biuf"
+
+
+class SparseRows:
+    """Stands in for ``scipy.sparse.csr_matrix``; :attr:`state` has its arrays by name."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.state = {key: _plain(value) for key, value in state.items()}
+
+
+class NetworkxGraph:
+    """Stands in for ``networkx.Graph``; :attr:`state` has ``_node`` and ``_adj``."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.state = state
+
+
+class _Ignored:
+    """Stands in for classes whose content is not needed."""
+
+    def __setstate__(self, state: Any) -> None:
+        pass
+
+
+class _NumberType:
+    """Stands in for ``numpy.dtype``."""
+
+    def __init__(self, code: str, *_: Any) -> None:
+        self.code = code
+        self.byte_order: Literal["<", ">", "="] = "="
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.byte_order = ">" if state[1] == ">" else "<" if state[1] == "<" else "="
+
+    def resolve(self) -> np.dtype[Any]:
+        resolved = np.dtype(self.code).newbyteorder(self.byte_order)
+        if resolved.kind not in _NUMBER_KINDS:
+            raise pickle.UnpicklingError(f"an array of {resolved}, where only numbers are read")
+        return resolved
+
+
+class _Array:
+    """Stands in for ``numpy.ndarray``: the raw numbers, checked against the shape before use."""
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        _, shape, number_type, column_major, raw = state
+        resolved = number_type.resolve()
+        content = raw.encode("latin1") if isinstance(raw, str) else raw
+        if math.prod(shape) * resolved.itemsize != len(content):
+            raise pickle.UnpicklingError(f"an array of shape {shape} with {len(content)} bytes")
+        self.value = np.frombuffer(content, resolved).reshape(shape, order="F" if column_major else "C")
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, _Array) else value
+
+
+def _new_array(*_: Any) -> _Array:
+    return _Array()
+
+
+def _bytes_of(text: str, encoding: str) -> bytes:
+    """How Python 3 writes bytes for Python 2."""
+    if encoding != "latin1":
+        raise pickle.UnpicklingError(f"text in the encoding {encoding!r}, where only latin1 is read")
+    return text.encode("latin1")
+
+
+_ALLOWED: dict[tuple[str, str], Callable[..., Any]] = {
+    **{(module, "_reconstruct"): _new_array for module in ("numpy.core.multiarray", "numpy._core.multiarray")},
+    ("numpy", "ndarray"): _Array,
+    ("numpy", "dtype"): _NumberType,
+    **{(f"scipy.sparse.{module}", "csr_matrix"): SparseRows for module in ("csr", "_csr")},
+    ("networkx.classes.graph", "Graph"): NetworkxGraph,
+    ("networkx.classes.reportviews", "NodeView"): _Ignored,
+    ("_codecs", "encode"): _bytes_of,
+    ("collections", "defaultdict"): defaultdict,
+    **{(module, "dict"): dict for module in ("builtins", "__builtin__")},
+    **{(module, "list"): list for module in ("builtins", "__builtin__")},
+}
+
+
+class _Reader(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in _ALLOWED:
+            raise pickle.UnpicklingError(f"the name {module}.{name}, which is not on the list of those read")
+        return _ALLOWED[module, name]
+
+
+def read_legacy_pickle(file: SourceFile) -> Any:
+    """The content of a pickle: numbers, lists, dicts, numpy arrays, :class:`SparseRows` or :class:`NetworkxGraph`.
+
+    Example:
+        >>> read_legacy_pickle(SourceFile("graph", "graph", pickle.dumps({0: [1], 1: [0]})))
+        {0: [1], 1: [0]}
+        >>> read_legacy_pickle(SourceFile("graph", "graph", pickle.dumps(print)))
+        Traceback (most recent call last):
+        ValueError: graph: expected a pickle of arrays or a graph, got the name builtins.print, which is not on ...
+    """
+    try:
+        return _plain(_Reader(io.BytesIO(file.content), encoding="latin1").load())
+    # A damaged pickle can fail in whatever way its garbage leads to.
+    except (
+        pickle.UnpicklingError,
+        EOFError,
+        ValueError,
+        TypeError,
+        KeyError,
+        IndexError,
+        AttributeError,
+        OverflowError,
+        MemoryError,
+    ) as error:
+        what = str(error) if isinstance(error, pickle.UnpicklingError) else f"damaged data ({error})"
+        raise ValueError(
+            f"{file.source}: expected a pickle of arrays or a graph, got {what}; nothing of it was run: get the file "
+            "from its publisher, or bring the graph as edges and tables"
+        ) from None

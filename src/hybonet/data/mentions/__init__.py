@@ -1,0 +1,1 @@
+"""Mentions of entities in sentences, and their types."""

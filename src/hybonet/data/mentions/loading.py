@@ -1,0 +1,197 @@
+"""Mentions by name or from files: splits, the inventory of types, and word vectors that cover them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+
+import torch
+
+from hybonet.data.io import search_path
+from hybonet.data.io.source_file import PACKED, SourceFile, read_source
+from hybonet.data.mentions.mention_data import SPLITS, Mention, MentionData, read_mentions
+from hybonet.data.mentions.named_sets import OPEN_ENTITY, SHIPPED, mention_sets, read_published
+from hybonet.data.mentions.type_inventory import TypeInventory, read_inventory
+from hybonet.data.mentions.word_vectors import WordVectors, read_vectors
+
+#: The levels of the Open Entity data by place in types.txt.
+OPEN_ENTITY_LEVELS: tuple[tuple[str, int | None], ...] = (("coarse", 9), ("fine", 121), ("ultra-fine", None))
+#: Where word vectors are looked for on the search path if none are given.
+_GLOVE = (
+    "glove.6B.100d.txt",
+    "glove.6B/glove.6B.100d.txt",
+    "glove_100d_subset/glove.6B.100d.subset.txt",
+)
+_NAMES = {"train": ("train",), "valid": ("valid", "dev", "validation"), "test": ("test",)}
+_ENDINGS = (".json", ".jsonl")
+#: Shares of a single file that are held out.
+_HELD_OUT = 0.1
+
+
+def load_mentions(
+    source: str | Path, *, types: str | Path | None = None, words: str | Path | None = None
+) -> MentionData:
+    """Mentions by name (``little-town`` inside the package, ``ufet`` from the search path) or by path.
+
+    Args:
+        source: a name; a folder with train, valid (or dev) and test files, ``.json`` or ``.jsonl``, perhaps packed; or
+            one such file, of which a tenth each becomes valid and test.
+        types: a file with a type a line, or a type, a tab and its level. Without, ``types.txt`` or ``types.tsv`` of the
+            folder, else the types that occur, on one level.
+        words: a text file of word vectors. Without, ``words.txt`` of the folder, else GloVe on the search path.
+
+    Example:
+        >>> town = load_mentions("little-town")
+        >>> town.types.levels
+        ('coarse', 'fine', 'ultra-fine')
+        >>> load_mentions("litle-town")
+        Traceback (most recent call last):
+        ValueError: expected mentions, got 'litle-town', which is neither a path nor a name; did you mean 'little-town'?
+    """
+    name = str(source).casefold()
+    if name in mention_sets():
+        if types is not None:
+            raise ValueError(f"expected no types with the named data {name!r}, which has its own; leave them out")
+        return _shipped(words) if name == SHIPPED else _open_entity(words)
+    path = Path(source)
+    if not path.exists():
+        near = difflib.get_close_matches(name, mention_sets(), n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"check the path; names are {', '.join(mention_sets())}"
+        raise ValueError(f"expected mentions, got {str(source)!r}, which is neither a path nor a name; {hint}")
+    files = _folder_files(path) if path.is_dir() else {"all": read_source(path)}
+    beside = path if path.is_dir() else None
+    inventory_file = Path(types) if types is not None else _beside(beside, ("types.txt", "types.tsv"))
+    inventory = None if inventory_file is None else read_source(inventory_file)
+    vectors = Path(words) if words is not None else _beside(beside, ("words.txt", "vectors.txt"))
+    return _build(files, inventory, lambda wanted: _vectors(vectors, wanted), source=str(path))
+
+
+def _build(
+    files: Mapping[str, SourceFile],
+    types: SourceFile | None,
+    vectors: Callable[[set[str]], WordVectors],
+    *,
+    source: str,
+    levels: Sequence[tuple[str, int | None]] = (),
+) -> MentionData:
+    inventory = None if types is None else read_inventory(types)
+    rows = {name: tuple(read_mentions(file, inventory)) for name, file in files.items()}
+    notes: list[str] = []
+    if "all" in rows:
+        rows = _split(rows["all"], files["all"].source)
+        notes.append("split into " + ", ".join(f"{len(rows[name]):,} {name}" for name in SPLITS))
+    if inventory is None:
+        inventory = TypeInventory.of(label for split in rows.values() for each in split for label in each.types)
+        notes.append(f"no inventory of types given: the {len(inventory):,} that occur, all on one level")
+    elif levels:
+        inventory = inventory.with_levels(levels)
+    bare = sum(1 for split in rows.values() for each in split if not each.types)
+    if bare:
+        notes.append(f"{bare:,} mentions have no types: nothing is learned from them, and recall leaves them out")
+    trained = {label for each in rows["train"] for label in each.types}
+    unseen = {label for name in SPLITS[1:] for each in rows.get(name, ()) for label in each.types} - trained
+    if unseen:
+        notes.append(f"{len(unseen):,} types of valid and test do not occur in train, so nothing is learned of them")
+    forms = {word for split in rows.values() for each in split for word in (*each.left, *each.words, *each.right)}
+    known = vectors(forms)
+    missing = sum(1 for word in forms if known.number(word) == 1)
+    if missing == len(forms):
+        raise ValueError(
+            f"expected vectors for words such as {sorted(forms)[0]!r}, but {known.source} has none of the "
+            f"{len(forms):,} words of the data; give vectors of the same language"
+        )
+    if missing:
+        notes.append(f"{missing:,} of {len(forms):,} words have no vector and are read as unknown")
+    sums = {file.bare_name: file.sha256 for file in files.values()}
+    sums |= {} if types is None else {types.bare_name: types.sha256}
+    return MentionData(
+        inventory,
+        known,
+        rows["train"],
+        rows.get("valid", ()),
+        rows.get("test", ()),
+        source=source,
+        sha256={**sums, "word vectors": known.sha256},
+        notes=(*notes, *known.notes),
+    )
+
+
+def _split(mentions: Sequence[Mention], source: str) -> dict[str, tuple[Mention, ...]]:
+    """A seeded split; mentions of the same sentence stay together, so that nothing is known before."""
+    sentences = list(dict.fromkeys((*each.left, *each.words, *each.right) for each in mentions))
+    held = round(_HELD_OUT * len(sentences))
+    if not held:
+        raise ValueError(
+            f"{source}: expected mentions enough to hold out a tenth each for valid and test, got {len(sentences)} "
+            "sentences; give more, or a folder with train, valid and test files"
+        )
+    order = torch.randperm(len(sentences), generator=torch.Generator().manual_seed(0)).tolist()
+    parts = dict.fromkeys(sentences, "train")
+    parts |= {sentences[place]: "valid" for place in order[:held]}
+    parts |= {sentences[place]: "test" for place in order[held : 2 * held]}
+    chosen = {
+        name: tuple(each for each in mentions if parts[(*each.left, *each.words, *each.right)] == name)
+        for name in SPLITS
+    }
+    return chosen
+
+
+def _folder_files(folder: Path) -> dict[str, SourceFile]:
+    found: dict[str, SourceFile] = {}
+    endings = [ending + packed for ending in _ENDINGS for packed in ("", *PACKED)]
+    for split, names in _NAMES.items():
+        present = [
+            folder / (name + ending) for name in names for ending in endings if (folder / (name + ending)).is_file()
+        ]
+        if len(present) > 1:
+            raise ValueError(
+                f"{folder}: expected one file for {split}, got {', '.join(path.name for path in present)}; keep one"
+            )
+        if present:
+            found[split] = read_source(present[0])
+    if "train" not in found:
+        others = ", ".join(sorted(path.name for path in folder.iterdir())[:5]) or "an empty folder"
+        raise ValueError(f"{folder}: expected a file train.json or train.jsonl, got {others}; name it so")
+    return found
+
+
+def _beside(folder: Path | None, names: Sequence[str]) -> Path | None:
+    candidates = [folder / (name + packed) for name in names for packed in ("", *PACKED)] if folder else []
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _vectors(path: Path | None, wanted: set[str]) -> WordVectors:
+    if path is None:
+        places = (search_path.find(name + packed) for name in _GLOVE for packed in ("", *PACKED))
+        path = next((place for place in places if place is not None), None)
+    if path is None:
+        raise ValueError(
+            "expected word vectors, but none were given and GloVe (glove.6B.100d.txt) is not on "
+            f"{search_path.described()}; give a text file of a word and its "
+            "numbers a line with --words, for example one of GloVe from nlp.stanford.edu/projects/glove"
+        )
+    return read_vectors(path, wanted)
+
+
+def _open_entity(words: str | Path | None) -> MentionData:
+    files = read_published(OPEN_ENTITY)
+    types = files.pop("types.txt")
+    splits = dict(zip(SPLITS, (files["train.json"], files["dev.json"], files["test.json"]), strict=True))
+    chosen = None if words is None else Path(words)
+    return _build(splits, types, lambda wanted: _vectors(chosen, wanted), source=OPEN_ENTITY, levels=OPEN_ENTITY_LEVELS)
+
+
+def _shipped(words: str | Path | None) -> MentionData:
+    with resources.as_file(resources.files("hybonet.data").joinpath("shipped", "little_town")) as folder:
+        own = folder / "words.txt.xz"
+        data = _build(
+            _folder_files(folder),
+            read_source(folder / "types.tsv"),
+            lambda wanted: _vectors(own if words is None else Path(words), wanted),
+            source=SHIPPED,
+        )
+    vectors = data.vectors if words is not None else replace(data.vectors, source=f"{SHIPPED} words")
+    return replace(data, vectors=vectors)

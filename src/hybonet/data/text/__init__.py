@@ -1,0 +1,1 @@
+"""Parallel text, and how it is cut into tokens."""

@@ -1,0 +1,134 @@
+"""Pairs of sentences as numbers, packed into few tensors, and padded batches of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from hybonet.data.text.parallel_text import ParallelText
+from hybonet.data.text.token_vocabulary import BOS, EOS, PAD, SPECIAL, UNK
+from hybonet.data.text.tokenizer import Tokenizer, Words
+
+#: What would steer a model if it were read from a text.
+_CONTROL = frozenset(SPECIAL) - {SPECIAL[UNK]}
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """Sequences of numbers one behind the other: ``values (total,)``, ``starts (n + 1,)``.
+
+    Example:
+        >>> sequences = Sequences.pack([[5, 6], [7]])
+        >>> sequences.lengths.tolist(), sequences[1].tolist()
+        ([2, 1], [7])
+    """
+
+    values: Tensor
+    starts: Tensor
+
+    @classmethod
+    def pack(cls, sequences: Iterable[Sequence[int]]) -> Sequences:
+        """From lists of numbers."""
+        rows = list(sequences)
+        lengths = torch.tensor([0, *map(len, rows)])
+        values = torch.tensor([number for row in rows for number in row], dtype=torch.int32)
+        return cls(values, lengths.cumsum(0))
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, row: int) -> Tensor:
+        return self.values[int(self.starts[row]) : int(self.starts[row + 1])].long()
+
+    @property
+    def lengths(self) -> Tensor:
+        """Length of each ``(n,)``."""
+        return self.starts.diff()
+
+    def padded(self, rows: Iterable[int], *, begin: bool = False, end: bool = False) -> Tensor:
+        """Some of them side by side ``(rows, longest)``, with the tokens of begin and end if asked for.
+
+        Example:
+            >>> Sequences.pack([[5, 6], [7]]).padded([0, 1], end=True).tolist()
+            [[5, 6, 3], [7, 3, 0]]
+        """
+        before, after = torch.tensor([BOS] * begin, dtype=torch.long), torch.tensor([EOS] * end, dtype=torch.long)
+        return pad_sequence([torch.cat((before, self[row], after)) for row in rows], True, PAD)
+
+
+@dataclass(frozen=True)
+class TokenPairs:
+    """A split as numbers."""
+
+    source: Sequences
+    target: Sequences
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    @property
+    def target_tokens(self) -> int:
+        """Tokens that a model has to choose, ends of sentences included."""
+        return len(self.target.values) + len(self.target)
+
+
+def encode_splits(
+    text: ParallelText, source: Tokenizer, target: Tokenizer, max_length: int
+) -> tuple[dict[str, TokenPairs], list[str]]:
+    """All splits as numbers, and what was done about long sentences.
+
+    Training pairs with a sentence of more than ``max_length`` tokens are left out; in other splits, where leaving out
+    would change what is measured, such sentences are cut. Both are counted in the notes, and so are tokens that a
+    vocabulary does not know, and pairs with a special token written out, which vocabularies of words take for one.
+
+    Example:
+        >>> from hybonet.data.text.parallel_text import Pairs
+        >>> from hybonet.data.text.tokenizer import Words
+        >>> pairs = Pairs(("a b", "a b c"), ("x", "y"))
+        >>> words = Words.from_text(["a b c x y"])
+        >>> splits, notes = encode_splits(ParallelText("abc", ("en", "de"), {"train": pairs}), words, words, 2)
+        >>> len(splits["train"]), notes
+        (1, ['1 of 2 pairs of train with a sentence of more than 2 tokens left out'])
+    """
+    splits, notes = {}, []
+    for name, pairs in text.splits.items():
+        numbers = [(source.encode(first), target.encode(second)) for first, second in pairs]
+        long = [max(map(len, each)) > max_length for each in numbers]
+        if any(long) and name == "train":
+            notes.append(
+                f"{sum(long):,} of {len(pairs):,} pairs of {name} with a sentence of more than {max_length} tokens "
+                "left out"
+            )
+            numbers = [each for each, too_long in zip(numbers, long, strict=True) if not too_long]
+        elif any(long):
+            notes.append(
+                f"{sum(long):,} of {len(pairs):,} pairs of {name} with a sentence of more than {max_length} tokens "
+                "cut there for the model"
+            )
+        if type(target) is Words:  # all others cut them up
+            marked = sum(not _CONTROL.isdisjoint((*first.split(), *second.split())) for first, second in pairs)
+            if marked:
+                notes.append(
+                    f"{marked:,} of {len(pairs):,} pairs of {name} with {', '.join(sorted(_CONTROL))} in the text, "
+                    "taken for unknown words"
+                )
+        for language, side in zip(text.languages, zip(*numbers, strict=True), strict=False):
+            unknown, tokens = (sum(map(count, side)) for count in (_unknown, len))
+            if unknown:
+                notes.append(
+                    f"{unknown:,} of {tokens:,} {language} tokens of {name} ({unknown / tokens:.1%}) are not in the "
+                    "vocabulary and taken for one unknown word"
+                )
+        cut = [(first[:max_length], second[:max_length]) for first, second in numbers]
+        splits[name] = TokenPairs(
+            Sequences.pack(first for first, _ in cut), Sequences.pack(second for _, second in cut)
+        )
+    return splits, notes
+
+
+def _unknown(numbers: list[int]) -> int:
+    return numbers.count(UNK)

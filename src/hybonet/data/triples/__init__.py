@@ -1,0 +1,1 @@
+"""Triples of knowledge graphs."""

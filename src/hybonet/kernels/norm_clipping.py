@@ -1,0 +1,114 @@
+"""Rows of a table with a bounded space part: the hot path of tables with a max-norm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from hybonet.geometry import Lorentz
+from hybonet.kernels.sampled_products import row_dots
+
+#: Numbers worked on at a time: they stay in the cache from the first pass over them to the last.
+_BLOCK = 1 << 17
+
+
+def shortened(rows: Tensor, max_norm: float, manifold: Lorentz) -> Tensor:
+    """Points whose space part is that of the rows, cut to a length of ``max_norm``; ``(..., d) -> (..., d)``.
+
+    Large tables take a path that goes through memory once, forwards and backwards; the numbers are the same.
+
+    Example:
+        >>> import torch
+        >>> shortened(torch.tensor([[0.0, 3.0, 4.0]]), 2.5, Lorentz())
+        tensor([[2.6926, 1.5000, 2.0000]])
+    """
+    plain = manifold.learnable or torch.compiler.is_compiling() or rows.numel() <= _BLOCK
+    if plain or not rows.is_contiguous() or rows.dtype.itemsize < 4:
+        return _in_plain_steps(rows, max_norm, manifold)
+    return _Shortened.apply(rows, max_norm, manifold)
+
+
+def _in_plain_steps(rows: Tensor, max_norm: float, manifold: Lorentz) -> Tensor:
+    space = rows[..., 1:]
+    length = torch.linalg.vector_norm(space, dim=-1, keepdim=True)
+    return manifold.lift(space * (max_norm / length.clamp_min(max_norm)))
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What makes points of rows: two numbers a row, so that the points themselves need not be made.
+
+    Attributes:
+        factor: of the space part, ``(N,)``; 1 where the row is short enough.
+        time: of the point, ``(N,)``.
+        length: of the row's space part.
+    """
+
+    factor: Tensor
+    time: Tensor
+    length: Tensor
+
+    @classmethod
+    def of(cls, rows: Tensor, max_norm: float, manifold: Lorentz) -> Cut:
+        """The cut of a table's rows, ``(N, d)``.
+
+        Example:
+            >>> import torch
+            >>> Cut.of(torch.tensor([[0.0, 3.0, 4.0], [0.0, 0.0, 0.0]]), 2.5, Lorentz()).factor
+            tensor([0.5000, 1.0000])
+        """
+        length = torch.linalg.vector_norm(rows[:, 1:], dim=-1)
+        factor = max_norm / length.clamp_min(max_norm)
+        time = length.clamp_max(max_norm).square_().sub_(1.0 / manifold.curvature).sqrt_()
+        return cls(factor, time, length)
+
+    def back_(self, rows: Tensor, of_space: Tensor, of_time: Tensor, along: Tensor) -> Tensor:
+        """The gradient of the rows from that of their points, made in place of ``of_space``.
+
+        Args:
+            rows: the table, ``(N, d)``.
+            of_space: gradient of the points times :attr:`factor`, ``(N, d)``; time is not looked at.
+            of_time: gradient of the points' time, ``(N,)``.
+            along: inner products of ``rows`` and ``of_space`` without time, ``(N,)``.
+        """
+        # Time follows from space, dt/dx = x/t. The length of a row that was cut is fixed: it feels only what of the
+        # gradient is at right angles to it.
+        outward = torch.where(self.factor < 1, -along / self.length / self.length, of_time / self.time)
+        of_space.addcmul_(rows, outward[:, None])
+        of_space[:, 0] = 0.0
+        return of_space
+
+
+class _Shortened(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, max_norm: float, manifold: Lorentz) -> Tensor:
+        ctx.save_for_backward(rows)
+        ctx.max_norm, ctx.manifold = max_norm, manifold
+        out = torch.empty_like(rows)
+        for x, y in zip(_blocks(rows), _blocks(out), strict=True):
+            cut = Cut.of(x, max_norm, manifold)
+            torch.mul(x, cut.factor[:, None], out=y)
+            y[:, 0] = cut.time
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        (rows,) = ctx.saved_tensors
+        if torch.is_grad_enabled():  # a gradient of this gradient is wanted
+            out = _in_plain_steps(rows, ctx.max_norm, ctx.manifold)
+            return torch.autograd.grad(out, rows, gradient, create_graph=True)[0], None, None
+        out = torch.empty_like(rows)
+        for x, g, y in zip(_blocks(rows), _blocks(gradient.contiguous()), _blocks(out), strict=True):
+            cut = Cut.of(x, ctx.max_norm, ctx.manifold)
+            torch.mul(g, cut.factor[:, None], out=y)[:, 0] = 0.0
+            cut.back_(x, y, g[:, 0], row_dots(x, y))
+        return out, None, None
+
+
+def _blocks(table: Tensor) -> tuple[Tensor, ...]:
+    """Parts of the table's rows, as matrices."""
+    matrix = table.view(-1, table.shape[-1])
+    return matrix.split(max(1, _BLOCK // matrix.shape[1]))

@@ -1,0 +1,1 @@
+"""Links and classes of graphs."""

@@ -1,0 +1,1 @@
+"""The models of this task, HyboNet and those it is compared with."""

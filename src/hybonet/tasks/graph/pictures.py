@@ -1,0 +1,54 @@
+"""All pictures of a run on a graph, drawn from its folder alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+
+from hybonet.geometry import Lorentz
+from hybonet.reporting.charts import draw_curves, draw_groups
+from hybonet.reporting.geodesics import disk_view, view_note
+from hybonet.tasks.graph.predictor import NetworkModel
+from hybonet.tasks.graph.run import MONITORS
+from hybonet.tasks.run_folder import CURVES, DISK, source_name
+from hybonet.training.history import read_history
+
+
+def draw_run(run: Path, folder: Path, *, dpi: int = 120) -> list[Path]:
+    """Draw a run into ``folder``, and say what was drawn: ``curves.png`` (training), ``disk.png`` (the nodes).
+
+    The disk is drawn of hyperbolic models; nodes have the colours of their classes where the graph has some.
+    """
+    model = NetworkModel.from_pretrained(run)
+    folder.mkdir(parents=True, exist_ok=True)
+    name, drawn = source_name(model.graph.source), []
+    if history := read_history(run):
+        monitor = model.task.monitor
+        title, label = f"Training on {name}", MONITORS[monitor]
+        draw_curves(history, monitor, folder / CURVES, title=title, label=label, dpi=dpi)
+        drawn.append(folder / CURVES)
+    manifold = getattr(model.model, "manifold", None)
+    if isinstance(manifold, Lorentz):
+        _draw_disk(model, manifold, folder / DISK, name, dpi)
+        drawn.append(folder / DISK)
+    return drawn
+
+
+def _draw_disk(model: NetworkModel, manifold: Lorentz, path: Path, name: str, dpi: int) -> None:
+    points, graph = model.points.double().cpu(), model.graph
+    group = torch.full((len(points),), -1) if graph.labels is None else graph.labels
+    what = "to find links" if model.task.settings.task == "lp" else "to tell classes"
+    space = f"{points.shape[1] - 1} hyperbolic dimension{'s' * (points.shape[1] > 2)}"
+    draw_groups(
+        disk_view(points, manifold.centroid(points), manifold),
+        group,
+        graph.classes,
+        path,
+        title=f"{name}: {len(points):,} nodes in {space}, trained {what}",
+        note=view_note(points.shape[1]),
+        kind=("class", "classes"),
+        none="no label",
+        alone="the graph has no labels" if graph.labels is None else "no class is large enough for one of its own",
+        dpi=dpi,
+    )

@@ -1,0 +1,206 @@
+"""Questions to a model trained on a graph, asked and answered by the nodes' names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from hybonet.data.graphs.graph_data import UNLABELLED, GraphData
+from hybonet.tasks.graph.models.graph_model import GraphModel
+from hybonet.tasks.graph.pretrained import write_pretrained
+from hybonet.tasks.graph.run import read_model, read_task
+from hybonet.tasks.graph.task import GraphLearningTask
+from hybonet.tasks.pretrained import record_if_known
+from hybonet.tasks.run_folder import CONFIG, read_json
+
+_BLOCK = 1 << 24  # distances that are held at a time
+
+
+@dataclass(frozen=True)
+class Link:
+    """A pair of nodes, the probability of a link between them, and whether the graph has it.
+
+    The probability is that of a draw in which links and other pairs are equally many, as in the evaluation.
+    """
+
+    node: str
+    other: str
+    probability: float
+    squared_distance: float
+    known: bool
+
+
+@dataclass(frozen=True)
+class NodeClass:
+    """A node's most probable class, the probabilities of all, and the class that the graph says, if it says one."""
+
+    node: str
+    predicted: str
+    probability: float
+    truth: str | None
+    probabilities: Mapping[str, float]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON and CSV."""
+        return {**asdict(self), "probabilities": dict(self.probabilities)}
+
+
+class NetworkModel:
+    """A trained model with the graph that it knows.
+
+    Args:
+        model: trained.
+        task: what it was trained for, and on.
+        config: anything worth keeping about it.
+        record: its metrics, as ``record.json`` of a run has them; also fits probabilities to the validation data.
+
+    Example:
+        >>> from hybonet.data import load_network
+        >>> from hybonet.tasks.graph.task import GraphSettings
+        >>> task = GraphLearningTask(GraphSettings(), load_network("disease-small"))
+        >>> model = NetworkModel(task.build_model(), task)
+        >>> links = model.links("7", top=3, known=False)
+        >>> len(links), links[0].known, links[0].probability >= links[1].probability
+        (3, False, True)
+    """
+
+    def __init__(
+        self,
+        model: GraphModel,
+        task: GraphLearningTask,
+        *,
+        config: Mapping[str, Any] | None = None,
+        record: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.model, self.task = model.eval(), task
+        self.config, self.record = dict(config or {}), record
+        fitted = (record or {}).get("calibration", {})
+        settings = task.settings
+        self._radius: float = fitted.get("radius", settings.radius)
+        self._temperature: float = fitted.get("temperature", settings.temperature if settings.task == "lp" else 1.0)
+        #: Where the nodes are, ``(nodes, dim)``.
+        self.points = task.points(self.model)
+
+    @property
+    def graph(self) -> GraphData:
+        """What the model was trained on, held-out parts included."""
+        return self.task.graph
+
+    @classmethod
+    def from_pretrained(cls, folder: str | Path) -> NetworkModel:
+        """A model from a folder on disk: of :meth:`save_pretrained`, or of a run made by ``hybonet train graph``."""
+        folder = Path(folder)
+        task = read_task(folder)
+        model = read_model(folder, task)
+        return cls(model, task, config=read_json(folder, CONFIG), record=record_if_known(folder))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> NetworkModel:
+        """The best model of a run made by ``hybonet train graph``; the same as :meth:`from_pretrained`."""
+        return cls.from_pretrained(folder)
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write a new folder with what use needs and nothing else, in the layout that the Hugging Face hub knows.
+
+        ``config.json``, ``model.safetensors``, the graph, ``README.md`` (a model card), and ``record.json`` if the
+        metrics are known. It appears complete or not at all.
+        """
+        write_pretrained(Path(folder), self.model, self.task, self.config, self.record)
+
+    def __repr__(self) -> str:
+        return f"NetworkModel({type(self.model).__name__}, {self.graph!r})"
+
+    @torch.no_grad()
+    def links(self, node: str, top: int = 10, *, known: bool = True) -> list[Link]:
+        """The most probable links of a node; without ``known``, only those that the graph does not have."""
+        self._require("lp", "links")
+        number = self.graph.nodes.find(node)
+        squares = self.model.squared_distances(self.points[number : number + 1], self.points)[0].cpu()
+        hidden = torch.zeros(len(squares), dtype=torch.bool)
+        hidden[number] = True
+        if not known:
+            hidden[self._neighbours(number)] = True
+        squares = squares.masked_fill(hidden, torch.inf)
+        best = squares.topk(min(top, int((~hidden).sum())), largest=False).indices
+        return self._as_links([(number, other) for other in best.tolist()])
+
+    @torch.no_grad()
+    def missing_links(self, top: int = 10) -> list[Link]:
+        """The most probable links of the whole graph that it does not have.
+
+        All pairs are looked at, some nodes at a time, and only those nearer than the best so far are kept.
+        """
+        self._require("lp", "links")
+        count, edges = self.graph.num_nodes, self.graph.edges
+        kept, pairs = torch.empty(0), torch.empty(0, 2, dtype=torch.long)
+        start = 0
+        while start < count - 1:
+            # Nodes against those behind them: each pair once.
+            nodes, behind = self.points[start : start + max(1, _BLOCK // (count - start))], self.points[start + 1 :]
+            squares = self.model.squared_distances(nodes, behind).cpu()
+            rows = torch.arange(len(nodes))[:, None]
+            squares[:, : len(nodes)].masked_fill_(torch.arange(squares.shape[1])[: len(nodes)] < rows, torch.inf)
+            first, last = torch.searchsorted(edges[:, 0].contiguous(), torch.tensor([start, start + len(nodes)]))
+            squares[edges[first:last, 0] - start, edges[first:last, 1] - start - 1] = torch.inf
+            nearest = kept if len(kept) == top else squares.view(-1).topk(min(top, squares.numel()), largest=False)[0]
+            near = ((squares <= nearest.max()) & (squares < torch.inf)).nonzero()
+            kept = torch.cat((kept, squares[near[:, 0], near[:, 1]]))
+            pairs = torch.cat((pairs, near + torch.tensor([start, start + 1])))
+            kept, order = kept.topk(min(top, len(kept)), largest=False)
+            pairs = pairs[order]
+            start += len(nodes)
+        return self._as_links([(first, second) for first, second in pairs.tolist()])
+
+    @torch.no_grad()
+    def classify(self, nodes: Iterable[str] | None = None) -> list[NodeClass]:
+        """The class of each of some nodes, of all by default."""
+        self._require("nc", "classes")
+        graph = self.graph
+        every = range(graph.num_nodes) if nodes is None else [graph.nodes.find(node) for node in nodes]
+        numbers = torch.tensor(list(every), dtype=torch.long)
+        logits = self.model.class_logits(self.points[numbers.to(self.points.device)])
+        shares = (logits.double() / self._temperature).softmax(1).cpu()
+        assert graph.labels is not None
+        answers = []
+        for number, row in zip(numbers.tolist(), shares.tolist(), strict=True):
+            label = int(graph.labels[number])
+            best = max(range(len(row)), key=row.__getitem__)
+            answers.append(
+                NodeClass(
+                    graph.nodes[number],
+                    graph.classes[best],
+                    row[best],
+                    None if label == UNLABELLED else graph.classes[label],
+                    dict(zip(graph.classes, row, strict=True)),
+                )
+            )
+        return answers
+
+    def _require(self, task: str, what: str) -> None:
+        settings = self.task.settings
+        if settings.task != task:
+            raise ValueError(
+                f"expected a model of {what}, got one trained with --task {settings.task}; train another with --task "
+                f"{task}"
+            )
+
+    def _neighbours(self, number: int) -> Tensor:
+        edges = self.graph.edges
+        return torch.cat((edges[edges[:, 0] == number, 1], edges[edges[:, 1] == number, 0]))
+
+    def _as_links(self, pairs: Sequence[tuple[int, int]]) -> list[Link]:
+        if not pairs:
+            return []
+        nodes = self.graph.nodes
+        squares = self.model.squared_distance(self.points, torch.tensor(pairs).to(self.points.device)).double().cpu()
+        probabilities = torch.sigmoid((self._radius - squares) / self._temperature).tolist()
+        of = {number: set(self._neighbours(number).tolist()) for number in {first for first, _ in pairs}}
+        return [
+            Link(nodes[first], nodes[second], probability, square, second in of[first])
+            for (first, second), probability, square in zip(pairs, probabilities, squares.tolist(), strict=True)
+        ]

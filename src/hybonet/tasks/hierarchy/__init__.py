@@ -1,0 +1,1 @@
+"""Hierarchies embedded in the hyperbolic plane."""

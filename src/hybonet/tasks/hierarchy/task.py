@@ -1,0 +1,249 @@
+r"""Embed a hierarchy in hyperbolic space so that distances alone give it back.
+
+For every pair (u, v) of the transitive closure, v an ancestor of u, the loss is the softmax ranking loss of Nickel and
+Kiela (2017),
+
+.. math:: -\log \frac{e^{-d(u, v)/\tau}}{e^{-d(u, v)/\tau} + \sum_{v' \in N(u)} e^{-d(u, v')/\tau}},
+
+with geodesic distances d and random nodes N(u) that are not ancestors of u. The negatives of a batch are drawn once and
+shared by its pairs, so that their distances are one matrix product.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import torch
+import torch.nn.functional as F
+from pydantic import Field
+from torch import Tensor, nn
+
+from hybonet.data import Hierarchy
+from hybonet.geometry import Lorentz
+from hybonet.metrics import Reconstruction, reconstruction
+from hybonet.metrics.reconstruction import PROTOCOL
+from hybonet.nn import LorentzEmbedding
+from hybonet.optim import RiemannianAdam
+from hybonet.reporting.radial_layout import radial_layout
+from hybonet.training import LoopSettings, ScheduleSettings, generator_for
+
+#: Points reach radius 15, where coordinates are 10^6 and float32 no longer tells neighbours apart.
+DTYPE = torch.float64
+#: The closure's mask and the all-pairs distances are dense: at this size they take about a gigabyte.
+MAX_NODES = 10_000
+#: Added to the logits of sampled ancestors. Finite, because a row of nothing but -inf has a NaN gradient.
+_EXCLUDED = -1e30
+
+
+class HierarchySettings(LoopSettings):
+    """Everything a training depends on, the data apart; the defaults embed WordNet's mammals in the hyperbolic plane.
+
+    Example:
+        >>> HierarchySettings(dim=6).epochs
+        300
+        >>> HierarchySettings(epoch=10)
+        Traceback (most recent call last):
+        pydantic_core._pydantic_core.ValidationError: ... unknown setting 'epoch'; did you mean 'epochs'? ...
+    """
+
+    epochs: int = Field(300, ge=1, description="passes over all pairs (node, ancestor)")
+    validate_every: int = Field(30, ge=1, description="epochs between validations")
+    schedule: ScheduleSettings = ScheduleSettings(kind="linear", hold=0.5)
+    dim: int = Field(3, ge=3, description="ambient coordinates, time included; 3 is the hyperbolic plane")
+    K: float = Field(-1.0, lt=0, allow_inf_nan=False, description="curvature")
+    batch_size: int = Field(8192, ge=1, description="pairs (node, ancestor) a batch")
+    negatives: int = Field(100, ge=1, description="random nodes a batch, shared by its pairs")
+    lr: float = Field(0.3, gt=0, allow_inf_nan=False, description="geodesic step of rAdam")
+    temperature: float = Field(1.0, gt=0, allow_inf_nan=False, description="tau of the loss")
+    start: Literal["layout", "random"] = Field(
+        "layout",
+        description="layout: a radial drawing of the tree, which training then corrects; in the plane points cannot "
+        "pass one another, so a random start stays tangled. random: a small cloud at the origin, enough from dim 6 on",
+    )
+    start_radius: float = Field(8.0, gt=0, le=15, description="radius of the drawing, in units of 1/sqrt(-K)")
+    start_std: float = Field(0.01, gt=0, allow_inf_nan=False, description="noise added to every starting point")
+    max_radius: float = Field(15.0, gt=0, le=16, description="bound for every point, in units of 1/sqrt(-K)")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Pairs (node, ancestor) and the nodes that all of them are ranked against."""
+
+    pairs: Tensor
+    negatives: Tensor
+
+
+class HierarchyTask:
+    """Fills in :class:`~hybonet.training.Task` for a hierarchy: row i of the model embeds the hierarchy's name i.
+
+    Validation measures how well distances give the hierarchy back; there is nothing to hold out.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from hybonet.training import Trainer
+        >>> family = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine"), ("cat", "feline"), ("lion", "feline"),
+        ...     ("canine", "mammal"), ("feline", "mammal")])
+        >>> task = HierarchyTask(HierarchySettings(epochs=100, lr=0.1), family)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model = Trainer(task, Path(folder)).fit().model
+        >>> measure(task.points(model), family, task.manifold)
+        Reconstruction(mean_rank=1.0, mean_average_precision=1.0)
+    """
+
+    name = "hierarchy"
+    monitor = "mean_average_precision"
+    higher_is_better = True
+
+    def __init__(self, settings: HierarchySettings, hierarchy: Hierarchy) -> None:
+        _check_size(hierarchy)
+        self.settings, self.hierarchy = settings, hierarchy
+        self.manifold = Lorentz(settings.K)
+
+    def build_model(self) -> LorentzEmbedding:
+        bound = math.sinh(self.settings.max_radius) * float(self.manifold.k) ** 0.5
+        return LorentzEmbedding.from_pretrained(self.start(), freeze=False, max_norm=bound, manifold=self.manifold)
+
+    def start(self) -> Tensor:
+        """The points before the first step; ``-> (nodes, dim)``."""
+        generator = torch.Generator().manual_seed(self.settings.seed)
+        return starting_points(self.settings, self.hierarchy, self.manifold, generator)
+
+    def points(self, model: nn.Module) -> Tensor:
+        """The points that a model looks up, none beyond the largest radius (its table's rows may be);
+        ``-> (nodes, dim)``.
+        """
+        device = next(model.parameters()).device
+        with torch.no_grad():
+            return model(torch.arange(len(self.hierarchy), device=device)).cpu()
+
+    def build_optimizer(self, model: nn.Module) -> RiemannianAdam:
+        return RiemannianAdam(model, lr=self.settings.lr)
+
+    def batches_per_epoch(self) -> int:
+        return -(-len(self.hierarchy.closure) // self.settings.batch_size)
+
+    def batches(self, epoch: int, start: int, rank: int = 0, world: int = 1) -> Iterator[Batch]:
+        closure, seed, device = self.hierarchy.closure, self.settings.seed, self.settings.device
+        order = torch.randperm(len(closure), generator=generator_for(seed, epoch, 0))
+        for number, chosen in enumerate(order.split(self.settings.batch_size)):
+            if number >= start:
+                shuffled = torch.randperm(len(self.hierarchy), generator=generator_for(seed, epoch, number + 1))
+                pairs, negatives = closure[chosen[rank::world]], shuffled[: self.settings.negatives]
+                yield Batch(pairs.to(device), negatives.to(device))
+
+    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
+        is_ancestor = self.hierarchy.is_ancestor.to(self.settings.device)
+        return ranking_loss(model, self.manifold, batch.pairs, batch.negatives, is_ancestor, self.settings.temperature)
+
+    def validate(self, model: nn.Module) -> dict[str, float]:
+        return asdict(measure(self.points(model), self.hierarchy, self.manifold))
+
+    def describe(self) -> dict[str, Any]:
+        hierarchy = self.hierarchy
+        return {
+            "task": self.name,
+            "protocol": PROTOCOL,
+            "dtype": str(DTYPE).removeprefix("torch."),
+            "data": {
+                "source": hierarchy.source,
+                "sha256": hierarchy.sha256,
+                "nodes": len(hierarchy),
+                "edges": len(hierarchy.edges),
+                "pairs": len(hierarchy.closure),
+            },
+        }
+
+
+def ranking_loss(
+    look_up: Callable[[Tensor], Tensor],
+    manifold: Lorentz,
+    pairs: Tensor,
+    negatives: Tensor,
+    is_ancestor: Tensor,
+    temperature: float,
+) -> Tensor:
+    """Mean softmax ranking loss of pairs (node, ancestor) against shared negatives.
+
+    Shapes: ``look_up`` gives points ``(n, dim)`` for numbers ``(n,)``; ``pairs (pairs, 2)``,
+    ``negatives (negatives,)``, ``is_ancestor (nodes, nodes)`` ``-> ()``.
+
+    Example:
+        >>> import torch
+        >>> table = LorentzEmbedding(4, 3, init_std=1e-9)
+        >>> is_ancestor = torch.tensor([[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], dtype=torch.bool)
+        >>> loss = ranking_loss(table, table.manifold, torch.tensor([[0, 1]]), torch.tensor([2, 3]), is_ancestor, 1.0)
+        >>> bool(torch.isclose(loss, torch.tensor(3.0).log()))
+        True
+    """
+    node, ancestor = pairs.unbind(-1)
+    nodes, place = node.unique(return_inverse=True)
+    excluded = is_ancestor[nodes][:, negatives] | (nodes[:, None] == negatives)
+    # One call for all: a model that several processes train is to be called once a step.
+    points, others, above = look_up(torch.cat((nodes, negatives, ancestor))).split(
+        (len(nodes), len(negatives), len(ancestor))
+    )
+    logits = -manifold.cdist(points, others) / temperature
+    against = logits.masked_fill(excluded, _EXCLUDED).logsumexp(-1)
+    toward = -manifold.dist(points[place], above) / temperature
+    # -log(e^t / (e^t + e^a)) = log(1 + e^(a - t))
+    return F.softplus(against[place] - toward).mean()
+
+
+def starting_points(
+    settings: HierarchySettings, hierarchy: Hierarchy, manifold: Lorentz, generator: torch.Generator
+) -> Tensor:
+    """Points before the first step: small noise about the radial layout, or about the origin; ``-> (nodes, dim)``.
+
+    Example:
+        >>> family = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine")])
+        >>> points = starting_points(HierarchySettings(dim=5), family, Lorentz(), torch.Generator())
+        >>> points.shape, Lorentz().check_point(points)
+        (torch.Size([3, 5]), True)
+    """
+    noise = torch.randn(len(hierarchy), settings.dim, dtype=DTYPE, generator=generator) * settings.start_std
+    noise[:, 0] = 0.0
+    if settings.start == "random":
+        return manifold.expmap0(noise)
+    layout = radial_layout(hierarchy, settings.dim, manifold, radius=min(settings.start_radius, settings.max_radius))
+    return manifold.expmap(layout, manifold.transp0(layout, noise))
+
+
+def measure(points: Tensor, hierarchy: Hierarchy, manifold: Lorentz) -> Reconstruction:
+    """Reconstruction of the hierarchy from points ``(nodes, dim)``, by exact distances.
+
+    Example:
+        >>> family = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine")])
+        >>> measure(radial_layout(family, 3, Lorentz(), radius=2.0), family, Lorentz())
+        Reconstruction(mean_rank=1.0, mean_average_precision=1.0)
+    """
+    return reconstruction(all_distances(points, manifold), hierarchy.is_ancestor)
+
+
+def all_distances(points: Tensor, manifold: Lorentz) -> Tensor:
+    """Geodesic distances of all pairs, in the form without cancellation; ``(nodes, dim) -> (nodes, nodes)``.
+
+    Example:
+        >>> all_distances(Lorentz().origin(2, 3), Lorentz())
+        tensor([[0., 0.],
+                [0., 0.]])
+    """
+    rows = [manifold.dist(block.unsqueeze(1), points) for block in points.split(64)]  # in blocks, to bound memory
+    return torch.cat(rows)
+
+
+def _check_size(hierarchy: Hierarchy) -> None:
+    if len(hierarchy) > MAX_NODES:
+        raise ValueError(
+            f"{hierarchy.source}: expected at most {MAX_NODES} nodes, got {len(hierarchy)}; the measures compare all "
+            "pairs of nodes, so embed a part of the hierarchy"
+        )
+    nodes = len(hierarchy)
+    if len(hierarchy.closure) == nodes * (nodes - 1) // 2:  # every two nodes are related
+        raise ValueError(
+            f"{hierarchy.source}: expected a hierarchy with branches, got a single chain of {nodes} nodes, where an "
+            "ancestor has nothing to be ranked against; add a node beside the chain"
+        )

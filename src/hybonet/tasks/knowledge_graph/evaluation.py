@@ -1,0 +1,135 @@
+"""Filtered ranking of a graph's held-out triples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from hybonet import kernels
+from hybonet.data.triples.triple_data import SplitName, TripleData
+from hybonet.metrics.product_counts import ROWS, Tiles
+from hybonet.metrics.ranking import KnownAnswers, Ranking, Ranks, Ties, ranking_metrics
+from hybonet.metrics.relations import relation_categories
+from hybonet.tasks.knowledge_graph.models.inner_product import InnerProductModel
+from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel
+
+Protocol = Literal["standard", "released"]
+#: Of a model that is any function of heads and relations, scores of so many questions are asked for at a time.
+_QUESTIONS = 64
+
+
+@dataclass(frozen=True)
+class SplitRanks:
+    """Ranks of a split's triples, for questions about tails and about heads."""
+
+    relations: Tensor
+    tails: Ranks
+    heads: Ranks
+
+    @property
+    def both(self) -> Ranks:
+        """All questions together."""
+        return Ranks(
+            torch.cat((self.tails.rank, self.heads.rank)), torch.cat((self.tails.candidates, self.heads.candidates))
+        )
+
+    def where(self, keep: Tensor) -> Ranks:
+        """Both questions about some of the triples."""
+        parts = [(r.rank[keep], r.candidates[keep]) for r in (self.tails, self.heads)]
+        return Ranks(torch.cat([p[0] for p in parts]), torch.cat([p[1] for p in parts]))
+
+
+def rank_split(
+    model: nn.Module,
+    data: TripleData,
+    split: SplitName,
+    *,
+    protocol: Protocol = "standard",
+    ties: Ties = "realistic",
+) -> SplitRanks:
+    """Filtered ranks of a split, both ways: every triple of the graph other than the question's own is left out.
+
+    ``protocol="released"`` leaves out the question's own entity too, as the paper's released code does; it is easier.
+    """
+    known = KnownAnswers(data.with_reciprocals("all"), 2 * data.num_relations)
+    return rank_triples(model, data.triples(split), data, known, protocol=protocol, ties=ties)
+
+
+@torch.no_grad()
+def rank_triples(
+    model: nn.Module,
+    triples: Tensor,
+    data: TripleData,
+    known: KnownAnswers,
+    *,
+    protocol: Protocol = "standard",
+    ties: Ties = "realistic",
+) -> SplitRanks:
+    """Ranks of any triples of a graph, both ways, among candidates that are not ``known`` to be true themselves."""
+    device = next((parameter.device for parameter in model.parameters()), triples.device)
+    sides = []
+    for question, relation, truth in (
+        (triples[:, 0], triples[:, 1], triples[:, 2]),
+        (triples[:, 2], triples[:, 1] + data.num_relations, triples[:, 0]),
+    ):
+        order = relation.argsort(stable=True)  # what questions of a relation share is made once
+        question, relation, truth = (each[order].to(device) for each in (question, relation, truth))
+        exclude = question if protocol == "released" else None
+        ranking = Ranking(truth, data.num_entities, known.of(question, relation), exclude=exclude)
+        _rank(ranking, model, question, relation)
+        ranks, place = ranking.ranks(ties), order.argsort()
+        sides.append(Ranks(ranks.rank.cpu()[place], ranks.candidates.cpu()[place]))
+    return SplitRanks(triples[:, 1], *sides)
+
+
+def _rank(ranking: Ranking, model: nn.Module, heads: Tensor, relations: Tensor) -> None:
+    if not isinstance(model, InnerProductModel) or not kernels.run_on(model.entities.weight):
+        for scores in _all_scores(model, heads, relations):
+            ranking.add(scores)
+        return
+    tiles = None
+    for left, right, own, loop in model.products(heads, relations, ROWS):
+        if tiles is None or tiles.right is not right:
+            tiles = Tiles(right)
+        ranking.add_product(left, tiles, None if loop is None else (own, loop))
+
+
+def _all_scores(model: nn.Module, heads: Tensor, relations: Tensor) -> Iterator[Tensor]:
+    if isinstance(model, TripleModel):
+        return model.all_scores(heads, relations)
+    return (model(h, r) for h, r in zip(heads.split(_QUESTIONS), relations.split(_QUESTIONS), strict=True))
+
+
+def evaluate(
+    model: nn.Module,
+    data: TripleData,
+    split: SplitName = "test",
+    *,
+    protocol: Protocol = "standard",
+    ties: Ties = "realistic",
+) -> dict[str, Any]:
+    """All metrics of a split: overall, by direction, by relation and by the relations' category."""
+    ranks = rank_split(model, data, split, protocol=protocol, ties=ties)
+    categories = relation_categories(data.train, data.num_relations)
+    by_relation, by_category = {}, {}
+    for relation in ranks.relations.unique().tolist():
+        label = data.relations[relation]
+        metrics = ranking_metrics(ranks.where(ranks.relations == relation))
+        by_relation[label] = {"category": categories[relation], **metrics}
+    for category in sorted({categories[r] for r in ranks.relations.tolist()}):
+        member = torch.tensor([c == category for c in categories])
+        by_category[category] = ranking_metrics(ranks.where(member[ranks.relations]))
+    return {
+        "split": split,
+        "protocol": protocol,
+        "ties": ties,
+        "both": ranking_metrics(ranks.both),
+        "tails": ranking_metrics(ranks.tails),
+        "heads": ranking_metrics(ranks.heads),
+        "by_relation": by_relation,
+        "by_category": by_category,
+    }

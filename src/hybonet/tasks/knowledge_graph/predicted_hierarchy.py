@@ -1,0 +1,152 @@
+"""The hierarchy that a knowledge-graph model sees: every entity under its most probable parent.
+
+The points of a triple scorer do not show a hierarchy by themselves: it lies in the relations' maps, which carry a child
+to where its parent is expected. Asking the model for every entity's parent brings it to light.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from hybonet.data import Hierarchy
+from hybonet.data.triples.triple_data import TripleData
+from hybonet.tasks.knowledge_graph.predictor import KGModel
+
+#: Parents tried in turn for an entity whose better ones would close a circle.
+_CANDIDATES = 10
+#: From this probability on, an entity without a parent in the training data gets the one that the model names.
+_SURE = 0.1
+#: A relation makes a hierarchy if its parents have so many times more children than its children have parents.
+_CHILDREN = 1.5
+#: Trees with a smaller share of all nodes are left out: a picture of hundreds of stumps shows nothing.
+_SMALLEST_TREE = 0.05
+
+
+@dataclass(frozen=True)
+class PredictedHierarchy:
+    """A forest over some of a graph's entities; its trees of a few entities are left out."""
+
+    #: With the entities' labels as names.
+    hierarchy: Hierarchy
+    #: The graph's number of every node of the hierarchy; shape (nodes,).
+    entities: Tensor
+    #: Whether an edge of the hierarchy is the model's own: not in the training triples; shape (edges,).
+    new: Tensor
+    #: How many of the new edges are among the held-out triples.
+    new_and_true: int
+
+
+def hierarchical_relations(graph: TripleData) -> list[str]:
+    """The relation that makes the largest hierarchy from child to parent, or none.
+
+    It must have no circles, levels enough for a grandparent, and clearly more children to a parent than parents to a
+    child. Of several, the one that joins most children wins, each counted by how few parents it has.
+
+    Example:
+        >>> family = [("dog", "is a", "canine"), ("wolf", "is a", "canine"), ("canine", "is a", "beast")]
+        >>> hierarchical_relations(TripleData.from_labels([*family, ("dog", "fears", "wolf")]))
+        ['is a']
+    """
+    best: tuple[float, list[str]] = (0.0, [])
+    for relation, label in enumerate(graph.relations):
+        edges = graph.train[graph.train[:, 1] == relation][:, [0, 2]].unique(dim=0)
+        if not len(edges):
+            continue
+        children, parents = (len(edges[:, side].unique()) for side in (0, 1))
+        parents_of_a_child, children_of_a_parent = len(edges) / children, len(edges) / parents
+        value = children / parents_of_a_child
+        if value > best[0] and children_of_a_parent >= _CHILDREN * parents_of_a_child and _has_levels(edges):
+            best = (value, [label])
+    return best[1]
+
+
+def _has_levels(edges: Tensor) -> bool:
+    try:
+        hierarchy = Hierarchy.from_edges((str(child), str(parent)) for child, parent in edges.tolist())
+    except ValueError:  # a circle
+        return False
+    return int(hierarchy.depths.max()) >= 2
+
+
+@torch.no_grad()
+def predicted_hierarchy(model: KGModel, relations: list[str]) -> PredictedHierarchy:
+    """Join every entity that takes part in the relations with the parent that the model finds most probable.
+
+    An entity that has no parent in the training data gets one only if the model is sure. The most certain edges come
+    first, and an edge that would close a circle gives way to the entity's next best parent.
+
+    Raises:
+        ValueError: if the relations join no entities.
+    """
+    graph = model.graph
+    numbers = [graph.relations.find(name) for name in relations]
+    links = graph.train[torch.isin(graph.train[:, 1], torch.tensor(numbers))]
+    if not len(links):
+        raise ValueError(f"expected relations with training triples to draw a hierarchy by, got {', '.join(relations)}")
+    members = torch.cat((links[:, 0], links[:, 2])).unique()
+    probability, parent = _best_parents(model, members, numbers)
+    has_parent = torch.isin(members, links[:, 0])
+    chosen = _without_circles(members, has_parent, probability, parent)
+    known, true = (
+        {(head, tail) for head, relation, tail in graph.triples(split).tolist() if relation in numbers}
+        for split in ("train", "all")
+    )
+    labels = graph.entities
+    edges = [(labels[child], labels[above]) for child, above in _large_trees(chosen).items()]
+    hierarchy = Hierarchy.from_edges(edges, source=graph.source)
+    entities = torch.tensor([labels.find(name) for name in hierarchy.names])
+    joined = list(map(tuple, entities[hierarchy.edges].tolist()))
+    new = torch.tensor([edge not in known for edge in joined])
+    return PredictedHierarchy(hierarchy, entities, new, sum(edge in true and edge not in known for edge in joined))
+
+
+def _best_parents(model: KGModel, members: Tensor, relations: list[int]) -> tuple[Tensor, Tensor]:
+    """Probabilities and numbers of the most probable parents among the members, ``(n, candidates)`` each."""
+    count = len(members)
+    wanted = min(_CANDIDATES, count - 1)
+    values, indices = [], []
+    for rows in torch.arange(count).split(1024):
+        best = torch.full((len(rows), count), -torch.inf)
+        for relation in relations:
+            scores = model.scorer(members[rows], torch.full((len(rows),), relation), pool=members)
+            scores[torch.arange(len(rows)), rows] = -torch.inf  # nobody is its own parent
+            best = torch.maximum(best, torch.softmax(scores, dim=1))
+        top = best.topk(wanted)
+        values.append(top.values)
+        indices.append(members[top.indices])
+    return torch.cat(values), torch.cat(indices)
+
+
+def _without_circles(members: Tensor, has_parent: Tensor, probability: Tensor, parent: Tensor) -> dict[int, int]:
+    chosen: dict[int, int] = {}
+
+    def is_below(node: int, above: int) -> bool:
+        while node != above and node in chosen:
+            node = chosen[node]
+        return node == above
+
+    for row in probability[:, 0].argsort(descending=True, stable=True).tolist():
+        child = int(members[row])
+        least = 0.0 if has_parent[row] else _SURE
+        for above, sure in zip(parent[row].tolist(), probability[row].tolist(), strict=True):
+            if sure >= least and not is_below(above, child):
+                chosen[child] = above
+                break
+    return chosen
+
+
+def _large_trees(parents: dict[int, int]) -> dict[int, int]:
+    """The edges of trees with a fair share of all nodes, or of the largest tree if there are none."""
+    roots = {}
+    for node in {*parents, *parents.values()}:
+        root = node
+        while root in parents:
+            root = parents[root]
+        roots[node] = root
+    sizes = Counter(roots.values())
+    least = min(_SMALLEST_TREE * len(roots), max(sizes.values()))
+    return {child: above for child, above in parents.items() if sizes[roots[child]] >= least}

@@ -1,0 +1,181 @@
+"""Settings for knowledge-graph completion: a default for graphs of any kind, and the paper's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hybonet.tasks.knowledge_graph.task import KnowledgeGraphSettings
+from hybonet.training import ScheduleSettings
+from hybonet.training.ranges import Between, OneOf, Range
+
+
+def default() -> KnowledgeGraphSettings:
+    """For graphs of up to some ten thousand entities: softmax against all of them, entities moved in the chart."""
+    return KnowledgeGraphSettings(
+        epochs=40,
+        batch_size=256,
+        lr=0.02,
+        label_smoothing=0.1,
+        dropout=0.1,
+        schedule=ScheduleSettings(kind="exponential", gamma=0.94),
+        patience=6,
+    )
+
+
+def sampled(**changes: Any) -> KnowledgeGraphSettings:
+    """For tens of thousands of entities: softmax against a pool of them, scored by one matrix product."""
+    settings: dict[str, Any] = {
+        "candidates": "pool",
+        "batch_size": 500,
+        "dropout": 0.1,
+        "schedule": ScheduleSettings(kind="linear"),
+        **changes,
+    }
+    return KnowledgeGraphSettings(**settings)
+
+
+def paper(**changes: Any) -> KnowledgeGraphSettings:
+    """The paper's training: binary cross-entropy against 50 random tails, Riemannian Adam."""
+    settings: dict[str, Any] = {
+        "loss": "bce",
+        "candidates": "own",
+        "negatives": 50,
+        "optimizer": "riemannian",
+        "loop_bias": False,
+        "margin": 8.0,
+        "max_norm": 1.5,
+        "scale": 2.5,
+        "max_grad_norm": 0.5,
+        "lr": 0.003,
+        "patience": 20,
+        **changes,
+    }
+    return KnowledgeGraphSettings(**settings)
+
+
+#: What decides how good either training becomes.
+_RANGES: dict[str, Range] = {
+    "dropout": Between(0.0, 0.3),
+    "max_norm": Between(1.0, 2.5),
+    "scale": Between(2.0, 5.0),
+}
+_DEFAULT_RANGES: dict[str, Range] = {
+    "lr": Between(0.002, 0.05, log=True),
+    "schedule.gamma": Between(0.88, 0.99),
+    "batch_size": OneOf((128, 256, 512, 1024)),
+    "label_smoothing": Between(0.0, 0.3),
+    **_RANGES,
+}
+_SAMPLED_RANGES: dict[str, Range] = {
+    "lr": Between(0.005, 0.1, log=True),
+    "batch_size": OneOf((250, 500, 1000, 2000)),
+    "negatives": OneOf((500, 1000, 2000, 4000)),
+    "label_smoothing": Between(0.0, 0.3),
+    "sharpness": Between(0.4, 1.5, log=True),
+    **_RANGES,
+}
+_PAPER_RANGES: dict[str, Range] = {
+    "lr": Between(0.001, 0.02, log=True),
+    "batch_size": OneOf((250, 500, 1000)),
+    "negatives": OneOf((25, 50, 100, 200)),
+    "margin": Between(4.0, 12.0),
+    "max_grad_norm": OneOf((0.5, 1.0, None)),
+    **_RANGES,
+}
+
+_OWN_WN18RR: dict[str, Any] = {
+    "negatives": 2000,
+    "lr": 0.03,
+    "label_smoothing": 0.1,
+    "scale": 3.5,
+    "sharpness": 0.7,
+    "symmetric_sharpness": 1.5,
+    "tie_symmetric": True,
+    "init_std": 0.004,
+    "other_reading": 0.4,
+    "reading_power": 0.75,
+    "validate_every": 10,
+}
+#: A step is dear, so that there are few; either reading is better by itself, and needs less of the other.
+_AT_500 = {"dim": 500, "batch_size": 1000, "lr": 0.01, "other_reading": 0.1, "validate_every": 5}
+_OWN_FB15K237: dict[str, Any] = {
+    "epochs": 40,
+    "negatives": 2000,
+    "lr": 0.01,
+    "filter_negatives": True,
+    "other_reading": 0.25,
+    "reading_power": 0.2,
+    "validate_every": 5,
+}
+_WN18RR = {"batch_size": 1000, "epochs": 1000, "validate_every": 10}
+_FB15K237 = {"batch_size": 500, "epochs": 500, "validate_every": 5}
+
+RECIPES: dict[str, dict[str, Any]] = {
+    "default": {
+        "about": "any graph of up to some ten thousand entities, a minute or two",
+        "settings": default(),
+        "ranges": _DEFAULT_RANGES,
+    },
+    "wn18rr-32": {
+        "about": "32 ambient coordinates: a soft loss for hypernyms, sharp for symmetric relations; both readings",
+        "settings": sampled(**_OWN_WN18RR, epochs=150),
+        "data": "WN18RR",
+        "published": {"mrr": 0.489, "hits@10": 0.553, "hits@3": 0.503, "hits@1": 0.455},
+        "ranges": {**_SAMPLED_RANGES, "symmetric_sharpness": Between(0.7, 3.0, log=True)},
+    },
+    "wn18rr-32-taught": {
+        "about": "the same, to learn from runs of wn18rr-32 (--teacher)",
+        "taught": True,
+        "settings": sampled(**_OWN_WN18RR, epochs=100),
+        "data": "WN18RR",
+        "published": {"mrr": 0.489, "hits@10": 0.553, "hits@3": 0.503, "hits@1": 0.455},
+        "ranges": {**_SAMPLED_RANGES, "symmetric_sharpness": Between(0.7, 3.0, log=True)},
+    },
+    "wn18rr-500": {
+        "about": "wn18rr-32 with 500 ambient coordinates: 82 MB of entities, about twenty minutes on one core",
+        "settings": sampled(**_OWN_WN18RR | _AT_500, epochs=30),
+        "data": "WN18RR",
+        "published": {"mrr": 0.513, "hits@10": 0.569, "hits@3": 0.527, "hits@1": 0.482},
+        "ranges": {**_SAMPLED_RANGES, "symmetric_sharpness": Between(0.7, 3.0, log=True)},
+    },
+    "fb15k237-32": {
+        "about": "ahead of the paper at 32 ambient coordinates: other right answers are no candidates",
+        "settings": sampled(**_OWN_FB15K237),
+        "data": "FB15k-237",
+        "published": {"mrr": 0.334, "hits@10": 0.516, "hits@3": 0.365, "hits@1": 0.244},
+        "ranges": _SAMPLED_RANGES,
+    },
+    "comparison": {
+        "about": "to compare models on tens of thousands of entities, for equal times by epochs of their own",
+        "settings": sampled(epochs=100, negatives=1000, lr=0.01, label_smoothing=0.1, validate_every=10),
+        "ranges": _SAMPLED_RANGES,
+    },
+    "paper-wn18rr-32": {
+        "about": "the paper's settings, 32 ambient coordinates",
+        "settings": paper(**_WN18RR, dim=32, scale=3.5, lr=0.005),
+        "data": "WN18RR",
+        "published": {"mrr": 0.489, "hits@10": 0.553, "hits@3": 0.503, "hits@1": 0.455},
+        "ranges": _PAPER_RANGES,
+    },
+    "paper-wn18rr-500": {
+        "about": "the paper's settings, 500 ambient coordinates",
+        "settings": paper(**_WN18RR, dim=500, max_norm=2.5),
+        "data": "WN18RR",
+        "published": {"mrr": 0.513, "hits@10": 0.569, "hits@3": 0.527, "hits@1": 0.482},
+        "ranges": _PAPER_RANGES,
+    },
+    "paper-fb15k237-32": {
+        "about": "the paper's settings, 32 ambient coordinates",
+        "settings": paper(**_FB15K237, dim=32),
+        "data": "FB15k-237",
+        "published": {"mrr": 0.334, "hits@10": 0.516, "hits@3": 0.365, "hits@1": 0.244},
+        "ranges": _PAPER_RANGES,
+    },
+    "paper-fb15k237-500": {
+        "about": "the paper's settings, 500 ambient coordinates",
+        "settings": paper(**_FB15K237, dim=500),
+        "data": "FB15k-237",
+        "published": {"mrr": 0.352, "hits@10": 0.529, "hits@3": 0.387, "hits@1": 0.263},
+        "ranges": _PAPER_RANGES,
+    },
+}

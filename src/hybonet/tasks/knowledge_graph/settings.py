@@ -1,0 +1,179 @@
+"""What a knowledge-graph training depends on, the data apart."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from hybonet.tasks.knowledge_graph.losses import Loss
+from hybonet.training import LoopSettings
+
+Baseline = Literal["TransE", "DistMult", "ComplEx", "ConvE", "RotatE", "TuckER", "MuRE", "MuRP", "RotH", "AttH"]
+ModelName = Literal["hybonet", "hybonet-tangent", Baseline]
+
+#: What no other model has.
+_OF_HYBONET = ("optimizer", "max_norm", "scale", "init_std", "K", "loop_bias", "tie_symmetric", "learn_curvature")
+
+
+class KnowledgeGraphSettings(LoopSettings):
+    """Everything a training depends on, the data apart.
+
+    Example:
+        >>> KnowledgeGraphSettings(dim=16).loss
+        'softmax'
+    """
+
+    model: ModelName = Field(
+        "hybonet",
+        description="what scores triples: hybonet (the paper's), hybonet-tangent (its maps through the tangent "
+        "space), or one of the models it is compared with",
+    )
+    dim: int = Field(
+        32, ge=2, description="numbers an entity; for hybonet time included: dim - 1 hyperbolic dimensions"
+    )
+    batch_size: int = Field(500, ge=1, description="triples a batch; each triple is there twice, read both ways")
+    loss: Loss = Field(
+        "softmax",
+        description="softmax: choose the right tail among the candidates; bce (the paper): each candidate right or "
+        "wrong, binary cross-entropy; self_adversarial: likewise, hard candidates weighing more",
+    )
+    candidates: Literal["own", "pool", "all"] = Field(
+        "all",
+        description="whom the right tail is compared with. own (the paper): random tails for each triple; pool: random "
+        "tails for the whole batch, scored by one matrix product; all: every entity",
+    )
+    negatives: int = Field(50, ge=1, description="candidates own and pool: how many random tails, taken as wrong")
+    filter_negatives: bool = Field(
+        False, description="leave out candidates that the training triples (no others) know to be right"
+    )
+    bernoulli: bool = Field(
+        False,
+        description="weigh the two readings of a relation by how many tails a head has and heads a tail (Wang et al. "
+        "2014), so that the one with fewer false negatives counts more",
+    )
+    label_smoothing: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="softmax, bce: share of the target moved to the other candidates, against overconfidence",
+    )
+    sharpness: float = Field(
+        1.0,
+        gt=0,
+        description="what the loss multiplies scores with: large, a candidate must come close to the truth to matter, "
+        "which learns the training triples by heart; small, all of them matter, which generalises",
+    )
+    symmetric_sharpness: float | None = Field(
+        None,
+        gt=0,
+        description="the same for relations that hold both ways in most of the training triples; none: as the others",
+    )
+    adversarial_temperature: float = Field(
+        1.0, ge=0, description="self_adversarial: how much more hard candidates weigh; 0: all the same"
+    )
+    regularizer: Literal["none", "l2", "n3"] = Field(
+        "none",
+        description="penalty on the coordinates of a batch's entities: their squares, or their cubes (n3; that of "
+        "Lacroix et al. 2018 has relations in it, too, and complex moduli)",
+    )
+    regularization: float = Field(0.0, ge=0, description="l2, n3: weight of the penalty")
+    optimizer: Literal["riemannian", "chart"] = Field(
+        "chart",
+        description="hybonet: how entities are moved. chart: Adam on the space coordinates (the chart), from which "
+        "time follows; riemannian (the paper): along geodesics",
+    )
+    sparse_updates: bool = Field(
+        False,
+        description="move only the entities of a batch, as torch's SparseAdam does: a step then costs the same however "
+        "many entities there are; not with candidates=all",
+    )
+    lr: float = Field(0.005, gt=0, description="learning rate: the size of a step")
+    margin: float = Field(
+        8.0,
+        description="hybonet, TransE, RotatE: added to every score; bce: the squared distance below which a triple "
+        "counts as right",
+    )
+    max_norm: float | None = Field(
+        1.5,
+        gt=0,
+        description="hybonet: longest space part an entity may have, so that none runs far out; none: no bound",
+    )
+    scale: float = Field(
+        2.5,
+        gt=0,
+        description="hybonet: lambda of the relations' maps: how far out (in time) a relation can take an entity",
+    )
+    dropout: float = Field(0.0, ge=0, lt=1, description="share of a head's coordinates set to 0 at random in training")
+    init_std: float | None = Field(
+        None,
+        gt=0,
+        description="hybonet: spread of an entity's coordinates at the start; small, rare entities lie where their few "
+        "triples put them and not where chance did; none: radius 1, as the paper",
+    )
+    K: float = Field(-1.0, lt=0, description="hybonet: curvature of the space, below 0")
+    loop_bias: bool = Field(
+        True, description="hybonet: let each relation learn whether an entity may stand in it to itself"
+    )
+    tie_symmetric: bool = Field(
+        False,
+        description="hybonet: relations that hold both ways in most of the training triples have one map for both "
+        "readings, so that what is learnt of one is known of the other",
+    )
+    learn_curvature: bool = Field(False, description="hybonet: train the curvature too, from K on")
+    other_reading: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="share that a relation's other reading, from tail to head, has in the score of a triple when "
+        "questions are answered, not in training; 0: none",
+    )
+    reading_power: float = Field(
+        0.5,
+        allow_inf_nan=False,
+        description="with other_reading: how much larger the share of the reading whose questions have fewer answers "
+        "in the training triples is; 0: no larger, 1: in proportion",
+    )
+    teacher_share: float = Field(
+        0.5, ge=0, le=1, description="with --teacher: share of a question's target that follows the teachers' answers"
+    )
+    teacher_answers: int = Field(16, ge=1, description="with --teacher: how many answers of theirs are learned from")
+    teacher_sharpness: float = Field(
+        1.0, gt=0, description="with --teacher: how much surer than the teachers themselves their answers are taken"
+    )
+
+    @model_validator(mode="after")
+    def _options_that_would_do_nothing(self) -> KnowledgeGraphSettings:
+        if (self.regularizer == "none") != (self.regularization == 0):
+            raise ValueError("expected regularizer and regularization together; set both, or neither")
+        if self.label_smoothing and self.loss == "self_adversarial":
+            raise ValueError("expected label_smoothing=0 with loss=self_adversarial, which has no target to smooth")
+        if self.sparse_updates and self.candidates == "all":
+            raise ValueError(
+                "expected candidates own or pool with sparse_updates: with all, every entity is in a batch"
+            )
+        return self
+
+    def idle(self) -> dict[str, str]:
+        """As for every task; also what another model than HyboNet, another loss or other candidates do not read.
+
+        Example:
+            >>> KnowledgeGraphSettings(model="RotH").idle()["scale"]
+            'model is RotH'
+        """
+        idle = super().idle()
+        if not self.model.startswith("hybonet"):
+            idle |= dict.fromkeys(_OF_HYBONET, f"model is {self.model}")
+            if self.model not in ("TransE", "RotatE"):
+                idle["margin"] = f"model is {self.model}"
+        if self.model == "hybonet-tangent":
+            idle["scale"] = "model is hybonet-tangent"
+        if self.loss == "softmax":
+            idle["margin"] = "loss is softmax, which compares scores"
+        if self.loss != "self_adversarial":
+            idle["adversarial_temperature"] = f"loss is {self.loss}"
+        if not self.other_reading:
+            idle["reading_power"] = "other_reading is 0"
+        if self.candidates == "all":
+            idle["negatives"] = "candidates is all: every entity is one"
+        return idle

@@ -1,0 +1,286 @@
+"""Knowledge-graph completion as a task of the training loop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from hybonet.data.triples.triple_data import TripleData
+from hybonet.geometry import Lorentz
+from hybonet.metrics.ranking import KnownAnswers, KnownTriples, ranking_metrics
+from hybonet.metrics.relations import shares_of_readings, symmetric_share
+from hybonet.optim import RiemannianAdam
+from hybonet.tasks.knowledge_graph import models as baselines
+from hybonet.tasks.knowledge_graph.distillation import TeacherAnswers
+from hybonet.tasks.knowledge_graph.evaluation import evaluate, rank_split
+from hybonet.tasks.knowledge_graph.losses import all_entities_loss, binary_loss_against, regularisation, triple_loss
+from hybonet.tasks.knowledge_graph.models.inner_product import Choice, InnerProductModel, SoftAnswers
+from hybonet.tasks.knowledge_graph.models.inner_softmax import Places
+from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel
+from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
+from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings
+from hybonet.training import generator_for
+
+__all__ = ["Batch", "KnowledgeGraphSettings", "KnowledgeGraphTask", "evaluate", "rank_split"]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Triples with the candidates that their tails are compared with: own ones ``(B, n)``, a pool ``(P,)``, or all.
+
+    ``weight`` is that of a triple in the mean over the batch; where several processes share one, so that the mean of
+    their losses is the mean over all its triples. ``soft`` are answers that teachers give besides.
+    """
+
+    heads: Tensor
+    relations: Tensor
+    tails: Tensor
+    candidates: Tensor | None
+    weight: float
+    soft: SoftAnswers | None = None
+
+    def to(self, device: str) -> Batch:
+        """The same on a device."""
+        candidates = None if self.candidates is None else self.candidates.to(device)
+        soft = None if self.soft is None else SoftAnswers(*(part.to(device) for part in self.soft))
+        heads, relations, tails = (each.to(device) for each in (self.heads, self.relations, self.tails))
+        return Batch(heads, relations, tails, candidates, self.weight, soft)
+
+
+class KnowledgeGraphTask:
+    """Fills in :class:`~hybonet.training.Task` for a knowledge graph.
+
+    Args:
+        teacher: answers of trained models to learn from, besides the triples.
+    """
+
+    name = "kg"
+    monitor = "mrr"
+    higher_is_better = True
+
+    def __init__(
+        self, settings: KnowledgeGraphSettings, data: TripleData, teacher: TeacherAnswers | None = None
+    ) -> None:
+        if not len(data.valid):
+            raise ValueError(
+                f"expected validation triples to choose the best model by, but {data.source} has none; "
+                "give a valid file, or one file to split"
+            )
+        if teacher is not None:
+            check_teachable(settings)
+        if not settings.model.startswith("hybonet"):
+            getattr(baselines, settings.model)(1, 1, settings.dim)  # a size that it cannot have is refused at once
+        self.settings, self.data, self.teacher = settings, data, teacher
+        both = 2 * data.num_relations
+        if settings.filter_negatives:
+            self.known_answers = KnownAnswers(data.with_reciprocals("train"), both)
+            self.known_triples = KnownTriples(data.with_reciprocals("train"), data.num_entities, both)
+        self.symmetric = torch.zeros(data.num_relations, dtype=torch.bool)
+        if settings.tie_symmetric or settings.symmetric_sharpness is not None:
+            self.symmetric = symmetric_share(data.train, data.num_entities, data.num_relations) > 0.5
+        self.sharpness = torch.full((data.num_relations,), settings.sharpness)
+        if settings.symmetric_sharpness is not None:
+            self.sharpness[self.symmetric] = settings.symmetric_sharpness
+        self.sharpens = bool((self.sharpness != 1).any())
+        weighed = settings.bernoulli
+        # A random tail is rarely right where a head has few tails, so that reading weighs more; 1 on average.
+        self.relation_weights = 2 * shares_of_readings(data.train, data.num_relations) if weighed else None
+
+    def build_model(self) -> TripleModel:
+        model = self._build_model()
+        model.entities.sparse = self.settings.sparse_updates
+        read_with_other(model, self.data, self.settings.other_reading, self.settings.reading_power)
+        if self.settings.loss == "softmax" and hasattr(model, "head_bias"):
+            # It is added to all answers of a question alike, which softmax does not see: it would follow rounding.
+            model.head_bias.requires_grad_(False)
+        return model
+
+    def _build_model(self) -> TripleModel:
+        s, counts = self.settings, (self.data.num_entities, self.data.num_relations)
+        if not s.model.startswith("hybonet"):
+            margin = {"margin": s.margin} if s.model in ("TransE", "RotatE") else {}
+            return getattr(baselines, s.model)(*counts, s.dim, dropout=s.dropout, **margin)
+        return TripleScorer(
+            *counts,
+            s.dim,
+            max_norm=s.max_norm,
+            scale=s.scale,
+            margin=s.margin,
+            dropout=s.dropout,
+            init_std=s.init_std,
+            loop_bias=s.loop_bias,
+            symmetric=self.symmetric.nonzero().flatten().tolist() if s.tie_symmetric else (),
+            transform="tangent" if s.model == "hybonet-tangent" else "lorentz",
+            manifold=Lorentz(s.K, learnable=s.learn_curvature),
+        )
+
+    def build_optimizer(self, model: nn.Module) -> RiemannianAdam:
+        update: Literal["exact", "chart"] = "exact" if self.settings.optimizer == "riemannian" else "chart"
+        # Plain Adam in the chart: its own scaling by coordinate makes the metric's superfluous here.
+        return RiemannianAdam(model, lr=self.settings.lr, update=update, precondition=False)
+
+    def batches_per_epoch(self) -> int:
+        return -(-2 * len(self.data.train) // self.settings.batch_size)
+
+    def batches(self, epoch: int, start: int, rank: int = 0, world: int = 1) -> Iterator[Batch]:
+        s = self.settings
+        if s.sparse_updates and world > 1:
+            raise ValueError("expected sparse_updates=false with several processes, which exchange whole gradients")
+        order = torch.randperm(2 * len(self.data.train), generator=generator_for(s.seed, epoch, 0))
+        for number in range(start, self.batches_per_epoch()):
+            chosen = order[number * s.batch_size : (number + 1) * s.batch_size]
+            mine, weight = slice(rank, None, world), world / len(chosen)
+            if rank >= len(chosen):  # a triple for company: every process takes part in every exchange of gradients
+                mine, weight = slice(1), 0.0
+            candidates = None
+            if s.candidates != "all":
+                shape = (len(chosen), s.negatives) if s.candidates == "own" else (s.negatives,)
+                generator = generator_for(s.seed, epoch, number + 1)
+                candidates = torch.randint(self.data.num_entities, shape, generator=generator)
+                # A pool has each entity once, in order: which of them a question knows is then quickly found.
+                candidates = candidates[mine] if s.candidates == "own" else candidates.unique()
+            heads, relations, tails = self._triples(chosen[mine])
+            yield Batch(heads, relations, tails, candidates, weight, self._soft_answers(heads, relations))
+
+    def _triples(self, numbers: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Heads, relations and tails of the training triples followed by their reciprocals, by number.
+
+        Reciprocals are made here: as a whole they would take twice the memory of the graph.
+        """
+        train = self.data.train
+        head, relation, tail = train.index_select(0, numbers % len(train)).unbind(1)
+        backwards = numbers >= len(train)
+        relation = torch.add(relation, backwards, alpha=self.data.num_relations)
+        return torch.where(backwards, tail, head), relation, torch.where(backwards, head, tail)
+
+    def _soft_answers(self, heads: Tensor, relations: Tensor) -> SoftAnswers | None:
+        """What the teachers answer to the questions of a batch."""
+        if self.teacher is None:
+            return None
+        entities, probability = self.teacher.of(heads, relations)
+        return SoftAnswers(entities, self.settings.teacher_share * probability)
+
+    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
+        s = self.settings
+        batch = batch.to(s.device)
+        weight = torch.full((len(batch.heads),), batch.weight, device=s.device)
+        if self.relation_weights is not None:
+            weight = weight * self.relation_weights.to(s.device)[batch.relations]
+        if s.loss == "softmax" and s.candidates != "own" and isinstance(unwrapped(model), InnerProductModel):
+            loss = self._softmax_loss(model, batch, weight)
+        elif batch.candidates is None:
+            loss = (weight * self._loss_against_all(model, batch)).sum()
+        else:
+            loss = (weight * self._loss_against_candidates(model, batch)).sum()
+        if s.regularizer != "none":
+            table: Any = unwrapped(model)
+            touched = [table.penalised(batch.heads), table.penalised(batch.tails)]
+            share = s.regularization * batch.weight * len(batch.heads)
+            loss = loss + share * regularisation(touched, 2 if s.regularizer == "l2" else 3)
+        return loss
+
+    def _softmax_loss(self, model: nn.Module, batch: Batch, weight: Tensor) -> Tensor:
+        """The fused loss of models whose scores are inner products."""
+        s = self.settings
+        known = Places(*self.known_answers.of(batch.heads, batch.relations)) if s.filter_negatives else None
+        total = self.data.num_entities if s.candidates == "pool" else None
+        sharpness = self._sharpness_of(batch)
+        choice = Choice(weight, known, s.label_smoothing, total, sharpness, batch.soft)
+        return model(batch.heads, batch.relations, batch.tails, pool=batch.candidates, choice=choice)
+
+    def _loss_against_all(self, model: nn.Module, batch: Batch) -> Tensor:
+        s = self.settings
+        scores = self._sharpened(model(batch.heads, batch.relations), batch)
+        if s.filter_negatives:
+            scores = self._without_known(scores, batch)
+        return all_entities_loss(
+            s.loss,
+            scores,
+            batch.tails,
+            smoothing=s.label_smoothing,
+            temperature=s.adversarial_temperature,
+            masked=s.filter_negatives,
+        )
+
+    def _loss_against_candidates(self, model: nn.Module, batch: Batch) -> Tensor:
+        s, candidates = self.settings, batch.candidates
+        assert candidates is not None
+        if s.candidates == "own":
+            every = torch.cat((batch.tails[:, None], candidates), dim=1)
+            scores = model(batch.heads, batch.relations, every)
+        else:
+            scores = model(batch.heads, batch.relations, batch.tails[:, None], pool=candidates)
+        scores = self._sharpened(scores, batch)
+        wrong = candidates != batch.tails[:, None]  # the right tail is no candidate against itself
+        if s.filter_negatives:
+            wrong &= ~self.known_triples.contain(batch.heads[:, None], batch.relations[:, None], candidates)
+        if s.loss == "bce" and not s.label_smoothing:
+            return binary_loss_against(scores, wrong)
+        others_in_all = torch.full_like(batch.tails, self.data.num_entities - 1)
+        if s.filter_negatives:
+            rows, answers = self.known_answers.of(batch.heads, batch.relations)
+            others_in_all -= torch.bincount(rows[answers != batch.tails[rows]], minlength=len(batch.tails))
+        return triple_loss(
+            s.loss,
+            scores[:, 0],
+            scores[:, 1:].masked_fill(~wrong, -torch.inf),
+            smoothing=s.label_smoothing,
+            temperature=s.adversarial_temperature,
+            total=others_in_all,
+        )
+
+    def _sharpened(self, scores: Tensor, batch: Batch) -> Tensor:
+        return scores * self._sharpness_of(batch)[:, None] if self.sharpens else scores
+
+    def _sharpness_of(self, batch: Batch) -> Tensor:
+        return self.sharpness.to(batch.relations.device)[batch.relations % self.data.num_relations]
+
+    def _without_known(self, scores: Tensor, batch: Batch) -> Tensor:
+        """Scores with the training triples' other right answers out of the way."""
+        rows, answers = self.known_answers.of(batch.heads, batch.relations)
+        other = answers != batch.tails[rows]
+        hidden = torch.zeros_like(scores, dtype=torch.bool)
+        hidden[rows[other], answers[other]] = True
+        return scores.masked_fill(hidden, -torch.inf)
+
+    def validate(self, model: nn.Module) -> dict[str, float]:
+        return ranking_metrics(rank_split(model, self.data, "valid").both)
+
+    def describe(self) -> dict[str, Any]:
+        data = self.data
+        return {
+            "task": self.name,
+            "protocol": "filtered ranking of tails and heads, ties realistic",
+            "data": {"source": data.source, "sha256": dict(data.sha256), **data.statistics()},
+        }
+
+
+def read_with_other(model: TripleModel, graph: TripleData, other: float, power: float) -> None:
+    """Let a model score by both readings of a triple, with the settings ``other_reading`` and ``reading_power``."""
+    if not 0 <= other < 1 or not math.isfinite(power):
+        raise ValueError(
+            "expected a share of the other reading from 0 to below 1 and a finite power, "
+            f"got other_reading={other:g} and reading_power={power:g}"
+        )
+    model.read_both_ways(shares_of_readings(graph.train, graph.num_relations, power, other) if other else None)
+
+
+def check_teachable(settings: KnowledgeGraphSettings) -> None:
+    """Refuse settings whose loss has no place for the answers of teachers."""
+    name = settings.model
+    scored = name.startswith("hybonet") or issubclass(getattr(baselines, name), InnerProductModel)
+    if settings.loss != "softmax" or settings.candidates == "own" or not scored:
+        raise ValueError(
+            f"expected loss=softmax, candidates=pool or all, and a model that scores by inner products with a teacher, "
+            f"got loss={settings.loss}, candidates={settings.candidates}, model={name}; change them, or leave it out"
+        )
+
+
+def unwrapped(model: nn.Module) -> nn.Module:
+    """The model itself: under several processes it is wrapped."""
+    return getattr(model, "module", model)

@@ -1,0 +1,1 @@
+"""Dependency trees found in the states of an encoder."""

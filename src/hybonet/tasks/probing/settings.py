@@ -1,0 +1,50 @@
+"""Everything a probing depends on, encoder and treebank apart."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from hybonet.tasks.probing.models.tree_probe import ProbeKind
+from hybonet.training import LoopSettings, ScheduleSettings
+
+
+class ProbeSettings(LoopSettings):
+    """Settings of probes; the defaults suit a treebank of ten thousand sentences.
+
+    Example:
+        >>> ProbeSettings(probe="euclidean").dim
+        64
+        >>> ProbeSettings(prob="euclidean")
+        Traceback (most recent call last):
+        pydantic_core._pydantic_core.ValidationError: ... unknown setting 'prob'; did you mean 'probe'? ...
+    """
+
+    epochs: int = Field(12, ge=1, description="passes over the training sentences")
+    validate_every: int = Field(2, ge=1, description="epochs between measurements on the validation sentences")
+    schedule: ScheduleSettings = ScheduleSettings(kind="linear")
+    probe: ProbeKind = Field(
+        "lorentz",
+        description="lorentz: the paper's; poincare: Chen et al. (2021); euclidean: the structural probe of Hewitt and "
+        "Manning (2019)",
+    )
+    dim: int = Field(
+        64, ge=2, description="coordinates of the probe's space, for lorentz and poincare ambient: time included"
+    )
+    K: float = Field(-1.0, lt=0, description="curvature of the space of a lorentz probe")
+    scale: float = Field(2.0, gt=0, description="lorentz: λ of its Lorentz linear layers at the start")
+    state_length: float | None = Field(
+        3.0,
+        gt=0,
+        description="bring the states of each layer to this mean length (of points: distance from the origin), so that "
+        "the probes of all layers learn alike; none: leave them as they are",
+    )
+    batch_size: int = Field(32, ge=1, description="sentences a batch")
+    lr: float = Field(0.005, gt=0, description="learning rate of Adam")
+    weight_decay: float = Field(0.0, ge=0, description="of Adam, added to the gradient")
+    control: Literal["none", "random-weights", "shuffled-labels"] = Field(
+        "none",
+        description="to see what the probe itself can do: random-weights takes the encoder before its training; "
+        "shuffled-labels gives the words of every sentence each other's places in the tree",
+    )

@@ -1,0 +1,115 @@
+"""A translation run as an encoder: the embedding and every encoder layer of what it has trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from hybonet.data.text.byte_pairs import JOINER
+from hybonet.data.text.token_vocabulary import EOS, PAD, SPECIAL
+from hybonet.data.text.tokenizer import Tokenizer
+from hybonet.tasks.probing.models.word_encoder import ModuleEncoder, Pieces, Sentence, by_text
+from hybonet.tasks.run_folder import RECORD, read_record
+from hybonet.tasks.translation.models.translator import Translator
+from hybonet.tasks.translation.run import read_about, read_model, read_settings, read_tokenizers
+from hybonet.tasks.translation.task import build_translation_model
+
+#: How the Moses tokenizer writes letters that mean something to it.
+_MOSES = {
+    "&": "&amp;",
+    "|": "&#124;",
+    "<": "&lt;",
+    ">": "&gt;",
+    "'": "&apos;",
+    '"': "&quot;",
+    "[": "&#91;",
+    "]": "&#93;",
+}
+_SPACE = "▁"  # stands for a space in pieces of sentencepiece
+
+
+def translator_encoder(run: Path, *, random_weights: bool = False, seed: int = 0) -> ModuleEncoder:
+    """The encoder of a run of ``hybonet train translation``, or of an exported model.
+
+    Text is given to it as it was in training: lowercased if its vocabulary has no capitals; word by word and with the
+    Moses tokenizer's escapes if it was trained on text cut that way.
+
+    Args:
+        run: its folder.
+        random_weights: take the untrained model of the run's settings, drawn by the seed.
+    """
+    settings, about = read_settings(run), read_about(run)
+    source, target = read_tokenizers(run)
+    if random_weights:
+        torch.manual_seed(seed)
+        model = build_translation_model(settings, len(source), len(target)).eval()
+    else:
+        model = read_model(run)
+    vocabulary = [token for token in source.tokens(range(len(source))) if token not in SPECIAL]
+    tokenize = SourceText(
+        source,
+        lowercase=not any(letter.isupper() for token in vocabulary for letter in token),
+        word_by_word=about["tokenized"],
+        escapes=any("&apos;" in token or "&quot;" in token for token in vocabulary),
+    )
+    trained = read_record(run) if (run / RECORD).exists() else {}
+    return ModuleEncoder(
+        model.layer_states,
+        tokenize,
+        manifold=model.manifold if isinstance(model, Translator) else None,
+        padding=PAD,
+        name=f"{settings.model} translator of {Path(about['source']).name}",
+        about={
+            "kind": "translation",
+            "folder": run.resolve().name,
+            "model": settings.model,
+            "text": about["source"],
+            "languages": about["languages"],
+            "dim": settings.dim,
+            "seed": settings.seed,
+            "recipe": trained.get("recipe"),
+            "commit": trained.get("commit"),
+            "valid": trained.get("valid"),
+            "test": trained.get("test"),
+        },
+        longest=settings.max_length + 1,
+    )
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """From a sentence of a treebank to the pieces that a translator reads.
+
+    Example:
+        >>> from types import SimpleNamespace
+        >>> from hybonet.data.text.tokenizer import Words
+        >>> tokenize = SourceText(Words.from_text(["dogs don &apos;t"]), True, word_by_word=True, escapes=True)
+        >>> tokenize(SimpleNamespace(words=("Dogs", "'t"), text="Dogs't"))
+        Pieces(tokens=[5, 4, 3], of_words=[[0], [1]])
+    """
+
+    tokenizer: Tokenizer
+    lowercase: bool
+    word_by_word: bool
+    escapes: bool
+
+    def __call__(self, sentence: Sentence) -> Pieces:
+        words = tuple(map(self._as_in_training, sentence.words))
+        text = " ".join(words) if self.word_by_word else self._as_in_training(sentence.text)
+        return by_text(self._encode, end=EOS)(_Written(words, text))
+
+    def _as_in_training(self, text: str) -> str:
+        text = text.lower() if self.lowercase else text
+        return "".join(_MOSES.get(letter, letter) for letter in text) if self.escapes else text
+
+    def _encode(self, text: str) -> tuple[list[int], list[str]]:
+        numbers = self.tokenizer.encode(text)
+        return numbers, [piece.replace(_SPACE, "").removesuffix(JOINER) for piece in self.tokenizer.tokens(numbers)]
+
+
+@dataclass(frozen=True)
+class _Written:
+    words: tuple[str, ...]
+    text: str

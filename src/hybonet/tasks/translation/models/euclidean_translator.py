@@ -1,0 +1,134 @@
+"""The ordinary Transformer for translation, and what its relatives take from it."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor, nn
+
+from hybonet.nn.dropout import dropout
+from hybonet.nn.position import sinusoids
+from hybonet.tasks.translation.models.transformer_layers import DecoderLayer, EncoderLayer, MultiheadAttention
+from hybonet.tasks.translation.models.transformer_translator import TransformerTranslator
+
+
+class TokenEmbedding(nn.Module):
+    """Vectors of tokens plus those of their positions; ``(B, T) -> (B, T, d)``.
+
+    Tokens start at N(0, 1/d) and are multiplied with √d, so that they weigh as much as sinusoidal positions.
+    """
+
+    def __init__(
+        self, vocab: int, dim: int, max_length: int, padding: int, positions: Literal["learned", "sinusoidal"]
+    ) -> None:
+        super().__init__()
+        if positions not in ("learned", "sinusoidal"):
+            raise ValueError(f"expected positions 'learned' or 'sinusoidal', got {positions!r}")
+        self.max_length, self.factor = max_length, math.sqrt(dim)
+        self.tokens = nn.Embedding(vocab, dim, padding_idx=padding)
+        nn.init.normal_(self.tokens.weight, std=dim**-0.5)
+        with torch.no_grad():
+            self.tokens.weight[padding] = 0.0
+        self.position: Tensor
+        if positions == "learned":
+            self.position = nn.Parameter(0.02 * torch.randn(max_length, dim))
+        else:
+            self.register_buffer("position", sinusoids(max_length, dim).to(torch.get_default_dtype()), persistent=False)
+
+    def forward(self, tokens: Tensor, offset: int = 0) -> Tensor:
+        length = tokens.shape[1]
+        if offset + length > self.max_length:
+            raise ValueError(
+                f"expected at most {self.max_length} positions, got {offset + length}; "
+                "build the model with a larger max_length or cut the sentence"
+            )
+        return self.factor * self.tokens(tokens) + self.position[offset : offset + length]
+
+
+class EuclideanTranslator(TransformerTranslator):
+    """The Transformer with layer norm, of the same sizes as ``Translator``.
+
+    Args:
+        source_vocab, target_vocab, dim, layers, heads, feedforward: as there.
+        dropout: on embedded tokens, inside feed-forward blocks, and on each block before it joins its residual.
+        norm_first: layer norms before the blocks instead of after them.
+
+    Example:
+        >>> import torch
+        >>> model = EuclideanTranslator(100, 120, 16, layers=2, heads=2)
+        >>> model(torch.tensor([[5, 6, 3, 0]]), torch.tensor([[2, 7, 8]])).shape
+        torch.Size([1, 3, 120])
+    """
+
+    attention: ClassVar[type[MultiheadAttention]] = MultiheadAttention
+
+    def __init__(
+        self,
+        source_vocab: int,
+        target_vocab: int,
+        dim: int,
+        *,
+        layers: int = 6,
+        heads: int = 4,
+        feedforward: int | None = None,
+        dropout: float = 0.0,
+        attention_dropout: float = 0.1,
+        positions: Literal["learned", "sinusoidal"] = "sinusoidal",
+        norm_first: bool = False,
+        share_vocabulary: bool = False,
+        max_length: int = 256,
+        padding: int = 0,
+        begin: int = 2,
+        end: int = 3,
+    ) -> None:
+        super().__init__(
+            source_vocab,
+            target_vocab,
+            dim,
+            share_vocabulary=share_vocabulary,
+            max_length=max_length,
+            padding=padding,
+            begin=begin,
+            end=end,
+        )
+        self.dropout = dropout
+        table = (dim, max_length, padding, positions)
+        self.target_embedding = TokenEmbedding(target_vocab, *table)
+        self.source_embedding = self.target_embedding if share_vocabulary else TokenEmbedding(source_vocab, *table)
+        sizes = (dim, heads, 4 * dim if feedforward is None else feedforward, dropout, attention_dropout)
+
+        def stack(layer: type[EncoderLayer]) -> nn.ModuleList:
+            return nn.ModuleList(layer(*sizes, attention=self.attention, norm_first=norm_first) for _ in range(layers))
+
+        self.encoder_layers, self.decoder_layers = stack(EncoderLayer), stack(DecoderLayer)
+        self.encoder_norm, self.decoder_norm = (nn.LayerNorm(dim) if norm_first else nn.Identity() for _ in range(2))
+        self.head = nn.Linear(dim, target_vocab)
+        nn.init.xavier_uniform_(self.head.weight)
+        nn.init.zeros_(self.head.bias)
+
+    def embed_source(self, tokens: Tensor) -> Tensor:
+        return dropout(self.source_embedding(tokens), self.dropout, self.training)
+
+    def embed_target(self, tokens: Tensor, offset: int = 0) -> Tensor:
+        return dropout(self.target_embedding(tokens, offset), self.dropout, self.training)
+
+    def finish_encoder(self, states: Tensor) -> Tensor:
+        return self.encoder_norm(states)
+
+    def finish_decoder(self, states: Tensor) -> Tensor:
+        return self.decoder_norm(states)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        return self.head(hidden)
+
+    def inner_form(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
+        return linear_inner_form(self.head, hidden)
+
+
+def linear_inner_form(head: nn.Linear, x: Tensor) -> tuple[Tensor, Tensor]:
+    """Matrices whose products are a linear layer's outputs, the bias as one more coordinate; ``(N, d) -> (N, d + 1),
+    (out, d + 1)``.
+    """
+    return torch.cat((x, x.new_ones(len(x), 1)), dim=-1), torch.cat((head.weight, head.bias[:, None]), dim=-1)

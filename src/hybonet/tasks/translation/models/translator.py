@@ -1,0 +1,142 @@
+"""HyboNet for translation: the Lorentz Transformer from token to token."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from hybonet.geometry import Lorentz
+from hybonet.nn import (
+    LorentzDistanceHead,
+    LorentzEmbedding,
+    LorentzLinear,
+    LorentzPositionalEncoding,
+    LorentzTransformer,
+)
+from hybonet.nn.transformer import HEAD_SCALE
+from hybonet.tasks.translation.models.transformer_translator import TransformerTranslator
+
+#: With norm_first, where weights of the normalised maps start. Of their product only the direction counts, so that a
+#: step of Adam turns it by the step's length over the weights': from ±0.02 by as much as it is, again and again.
+DIRECTION_BOUND = 0.3
+
+
+class Translator(TransformerTranslator):
+    r"""Embeddings on the sheet, positions as residuals, a Lorentz Transformer, and the distance to a point a token.
+
+    Logits of a target token with point :math:`c` and bias :math:`b` are :math:`-d_L^2(h, c) + b`; the points start at
+    the target embeddings and are trained apart from them. See :class:`TranslationModel` for the sizes and calls.
+
+    Args:
+        source_vocab, target_vocab, dim: tokens of each side, *ambient* coordinates.
+        layers: of the encoder, and as many of the decoder.
+        heads, feedforward: of each layer; ``feedforward`` counts ambient coordinates, 4 ``dim`` by default.
+        dropout: on embedded tokens and inside feed-forward blocks.
+        attention_dropout: on attention weights.
+        residual_dropout: on what a block adds to its input.
+        positions: ``"learned"`` or ``"sinusoidal"``.
+        norm_first: as in :class:`LorentzTransformerEncoderLayer`: blocks add to their input instead of normalising the
+            sum. Heads then start near the origin (λ = 2.5), and weights of normalised maps at ±0.3.
+        init_std: spread of the embeddings in each tangent coordinate; by default about :math:`1/\sqrt{d}`, radius 1.
+        init_bound: weights of Lorentz linear layers start uniform within it, 0.02 as in the paper's code: small beside
+            the residuals, so that every block starts near the identity; with ``norm_first`` those alone that add to
+            them. None for the layers' own :math:`1/\sqrt{d}`.
+        attention, linear: further options of :class:`LorentzMultiheadAttention` and :class:`LorentzLinear`.
+
+    Example:
+        >>> import torch
+        >>> model = Translator(100, 120, 16, layers=2, heads=2)
+        >>> source, target = torch.tensor([[5, 6, 3, 0]]), torch.tensor([[2, 7, 8]])
+        >>> model(source, target).shape
+        torch.Size([1, 3, 120])
+        >>> labels = torch.tensor([[7, 8, 3]])
+        >>> model(source, target, labels, label_smoothing=0.1).shape
+        torch.Size([])
+    """
+
+    def __init__(
+        self,
+        source_vocab: int,
+        target_vocab: int,
+        dim: int,
+        *,
+        layers: int = 6,
+        heads: int = 4,
+        feedforward: int | None = None,
+        dropout: float = 0.0,
+        attention_dropout: float = 0.1,
+        residual_dropout: float = 0.0,
+        positions: Literal["learned", "sinusoidal"] = "learned",
+        norm_first: bool = False,
+        share_vocabulary: bool = False,
+        max_length: int = 256,
+        padding: int = 0,
+        begin: int = 2,
+        end: int = 3,
+        manifold: Lorentz | None = None,
+        init_std: float | None = None,
+        init_bound: float | None = 0.02,
+        attention: dict[str, Any] | None = None,
+        linear: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__(
+            source_vocab,
+            target_vocab,
+            dim,
+            share_vocabulary=share_vocabulary,
+            max_length=max_length,
+            padding=padding,
+            begin=begin,
+            end=end,
+        )
+        self.manifold = Lorentz() if manifold is None else manifold
+        table: dict[str, Any] = {"padding_idx": padding, "init_std": init_std, "manifold": self.manifold}
+        self.target_embedding = LorentzEmbedding(target_vocab, dim, **table)
+        self.source_embedding = (
+            self.target_embedding if share_vocabulary else LorentzEmbedding(source_vocab, dim, **table)
+        )
+        place: dict[str, Any] = {"kind": positions, "dropout": dropout, "linear": linear, "manifold": self.manifold}
+        self.source_position = LorentzPositionalEncoding(dim, max_length, **place)
+        self.target_position = LorentzPositionalEncoding(dim, max_length, **place)
+        transformer = LorentzTransformer(
+            dim,
+            heads,
+            layers,
+            layers,
+            4 * dim if feedforward is None else feedforward,
+            dropout,
+            norm_first=norm_first,
+            manifold=self.manifold,
+            attention={
+                "dropout": attention_dropout,
+                "head_scale": HEAD_SCALE if norm_first else None,
+                **(attention or {}),
+            },
+            linear={"residual_dropout": residual_dropout, **(linear or {})},
+        )
+        self.encoder_layers, self.decoder_layers = transformer.encoder.layers, transformer.decoder.layers  # type: ignore[assignment]
+        self.head = LorentzDistanceHead.from_embedding(self.target_embedding)
+        if init_bound is not None:
+            self._draw_weights(init_bound, DIRECTION_BOUND if norm_first else init_bound)
+
+    @torch.no_grad()
+    def _draw_weights(self, pure: float, normalized: float) -> None:
+        for module in self.modules():
+            if isinstance(module, LorentzLinear):
+                bound = pure if module.form == "pure" else normalized
+                nn.init.uniform_(module.weight, -bound, bound)
+                module.weight[:, 0] = 0.0
+
+    def embed_source(self, tokens: Tensor) -> Tensor:
+        return self.source_position(self.source_embedding(tokens))
+
+    def embed_target(self, tokens: Tensor, offset: int = 0) -> Tensor:
+        return self.target_position(self.target_embedding(tokens), offset)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        return self.head(hidden)
+
+    def inner_form(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
+        return self.head.inner_form(hidden)

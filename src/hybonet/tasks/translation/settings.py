@@ -1,0 +1,124 @@
+"""What the training of a translation model depends on, the data apart."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from hybonet.data.text.tokenizer import TokenizerKind
+from hybonet.training import LoopSettings
+
+ModelName = Literal["hybonet", "euclidean", "hatt", "convolution", "poincare"]
+
+
+class TranslationSettings(LoopSettings):
+    """Everything a training depends on, the data apart.
+
+    Example:
+        >>> TranslationSettings(dim=64).tokenizer
+        'unigram'
+    """
+
+    model: ModelName = Field(
+        "hybonet",
+        description="what translates: hybonet (the paper's Lorentz Transformer), or one of the models it is compared "
+        "with: euclidean (the Transformer), hatt (hyperbolic attention alone), convolution (ConvSeq2Seq), poincare "
+        "(HyperNN++)",
+    )
+    dim: int = Field(64, ge=4, description="numbers a token; for hybonet time included: dim - 1 hyperbolic dimensions")
+    layers: int = Field(6, ge=1, description="layers of the encoder, and as many of the decoder")
+    heads: int = Field(4, ge=1, description="attention heads; dim must be a multiple of them")
+    feedforward: int | None = Field(None, ge=4, description="numbers inside feed-forward blocks; none: 4 times dim")
+    dropout: float = Field(0.1, ge=0, lt=1, description="share of numbers set to 0 at random in training")
+    attention_dropout: float = Field(0.1, ge=0, lt=1, description="the same for attention weights")
+    residual_dropout: float = Field(
+        0.0,
+        ge=0,
+        lt=1,
+        description="hybonet: the same for what a block adds to its input; euclidean and hatt have dropout there",
+    )
+    positions: Literal["learned", "sinusoidal"] | None = Field(
+        None, description="vectors of places in a sentence; none: sinusoidal for euclidean and hatt, else learned"
+    )
+    norm_first: bool = Field(
+        False,
+        description="hybonet, euclidean, hatt: blocks normalise what they read and add to it, instead of normalising "
+        "the sum: bears larger steps",
+    )
+    tokenizer: TokenizerKind = Field(
+        "unigram",
+        description="how sentences are cut: unigram or bpe (pieces of words, learned by sentencepiece), words (at "
+        "spaces: text that is cut already), subword-nmt (by a file of merges)",
+    )
+    vocabulary: int = Field(8000, ge=8, description="tokens of each language at most, of both together if shared")
+    share_vocabulary: bool = Field(False, description="one vocabulary, and one table of embeddings, for both languages")
+    subword_sampling: float | None = Field(
+        None,
+        gt=0,
+        description="unigram: cut training sentences in other ways each epoch, each drawn with its probability to this "
+        "power (Kudo 2018), against learning them by heart; .2 to .5 for small corpora; none: in the likeliest way",
+    )
+    max_length: int = Field(
+        100, ge=1, description="tokens of a sentence; longer training pairs are left out, others cut, both with a note"
+    )
+    batch_tokens: int = Field(
+        4096, ge=2, description="tokens a batch: its sentences times the longest of them, on the longer side"
+    )
+    label_smoothing: float = Field(
+        0.1, ge=0, lt=1, description="share of the target moved to all other tokens, against overconfidence"
+    )
+    optimizer: Literal["riemannian", "chart"] = Field(
+        "riemannian",
+        description="how points are moved. riemannian (the paper): along geodesics; chart: Adam on the space "
+        "coordinates (the chart), from which time follows",
+    )
+    lr: float = Field(0.005, gt=0, description="learning rate: the size of a step, at its highest")
+    weight_decay: float = Field(0.0, ge=0, description="pull of the matrices' numbers to 0 (not of points or biases)")
+    K: float = Field(-1.0, lt=0, description="hybonet: curvature of the space, below 0")
+    learn_curvature: bool = Field(False, description="hybonet: train the curvature too, from K on")
+    init_std: float | None = Field(
+        None, gt=0, description="hybonet: spread of a token's coordinates at the start; none: radius about 1"
+    )
+    compile: bool = Field(
+        False,
+        description="compile the model with torch.compile, which takes a minute or two and a C++ compiler; on "
+        "processors it is quicker for some sizes and slower for others",
+    )
+    beam: int = Field(4, ge=1, description="translations followed at a time when the test sentences are translated")
+    length_penalty: float = Field(
+        1.0, ge=0, description="by which power of their length translations are compared; 0: short ones win"
+    )
+
+    @model_validator(mode="after")
+    def _sizes_that_fit(self) -> TranslationSettings:
+        if self.dim % self.heads or self.dim < 2 * self.heads:
+            fitting = [n for n in range(1, 17) if self.dim % n == 0 and self.dim >= 2 * n]
+            raise ValueError(
+                f"expected dim to be a multiple of heads, two or more numbers a head, got dim={self.dim} and "
+                f"heads={self.heads}; for this dim use heads {', '.join(map(str, fitting))}"
+            )
+        own = {
+            "K": self.K != -1.0,
+            "learn_curvature": self.learn_curvature,
+            "init_std": self.init_std is not None,
+            "residual_dropout": self.residual_dropout > 0,
+        }
+        idle = [name for name, changed in own.items() if changed and self.model != "hybonet"]
+        if idle:
+            raise ValueError(f"expected {idle[0]} with model=hybonet only, got model={self.model}; leave it out")
+        if self.norm_first and self.model not in ("hybonet", "euclidean", "hatt"):
+            raise ValueError(
+                f"expected norm_first with model=hybonet, euclidean or hatt, got model={self.model}; set "
+                "norm_first=false"
+            )
+        if self.subword_sampling is not None and self.tokenizer != "unigram":
+            raise ValueError(
+                f"expected subword_sampling with tokenizer=unigram, got tokenizer={self.tokenizer}; leave it out"
+            )
+        if self.batch_tokens <= self.max_length:
+            raise ValueError(
+                f"expected batch_tokens above max_length, got {self.batch_tokens} and {self.max_length}: a batch must "
+                "hold the longest sentence"
+            )
+        return self

@@ -1,0 +1,1 @@
+"""Entity typing: types of mentions in sentences."""

@@ -1,0 +1,164 @@
+"""The paper's model of entity typing: mention and context encoders in the Lorentz model, and types as points."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from hybonet.geometry import Lorentz
+from hybonet.nn import (
+    EuclideanToLorentz,
+    LorentzCentroidPooling,
+    LorentzDistanceHead,
+    attention_weights,
+)
+from hybonet.nn.module import LorentzModule
+from hybonet.tasks.typing.models.typer_maps import LorentzMaps, TangentMaps, TyperMaps
+from hybonet.tasks.typing.models.typing_model import TypingModel, unit_length_on_average
+
+
+class TypePoints(LorentzModule):
+    r"""Logits of a point for each type: :math:`-d_L^2(r, t_i)/\alpha_i + \beta_i`, :math:`\alpha_i > 0`.
+
+    α starts at 1 and is trained as its logarithm.
+
+    Shapes: ``(..., dim) -> (..., types)``.
+
+    Example:
+        >>> head = TypePoints(8, 3, manifold=Lorentz())
+        >>> head(head.manifold.random_normal(5, 8)).shape
+        torch.Size([5, 3])
+    """
+
+    def __init__(self, dim: int, num_types: int, *, manifold: Lorentz, init_std: float | None = None) -> None:
+        super().__init__(manifold)
+        self.points = LorentzDistanceHead(dim, num_types, bias=False, init_std=init_std, manifold=manifold)
+        self.log_alpha = nn.Parameter(torch.zeros(num_types))
+        self.beta = nn.Parameter(torch.zeros(num_types))
+
+    def forward(self, r: Tensor) -> Tensor:
+        return self.points(r) * torch.exp(-self.log_alpha) + self.beta
+
+
+class ContextAttention(LorentzModule):
+    r"""One point for a sequence: :math:`c = \mathrm{Centroid}(\nu_{ij}, h_j)` over all pairs.
+
+    :math:`\nu_{ij} = \mathrm{softmax}_j(-d_L^2(q_i, k_j)/\sqrt n)`, with q and k from the points and their positions; i
+    runs over the words, so that a word counts as much as the others look at it.
+
+    Shapes: ``h (N, L, d)``, ``padding, positions (N, L) -> (N, d)``.
+    """
+
+    def __init__(self, dim: int, position: nn.Module, query: nn.Module, key: nn.Module, *, manifold: Lorentz) -> None:
+        super().__init__(manifold)
+        self.scale = 1.0 / math.sqrt(dim)
+        self.position, self.query, self.key = position, query, key
+        self.pool = LorentzCentroidPooling(manifold=manifold)
+
+    def forward(self, h: Tensor, padding: Tensor, positions: Tensor) -> Tensor:
+        x = self.position(h, positions=positions)
+        weights = attention_weights(self.query(x), self.key(x), attn_mask=~padding[:, None, :], scale=self.scale)
+        looked_at = weights.masked_fill(padding[..., None], 0.0).sum(-2)
+        return self.pool(h, padding, looked_at)
+
+
+class EntityTyper(TypingModel):
+    r"""Fine-grained entity typing in the Lorentz model.
+
+    Word vectors are lifted to the sheet and mapped by a Lorentz linear layer with positions. The mention is the
+    centroid of its words; the context goes through a Lorentz Transformer and distance-based attention. Both are merged
+    as two heads, and each type is a point with a scale α and a bias β:
+    :math:`p_i = \sigma(-d_L^2(r, t_i)/\alpha_i + \beta_i)`.
+
+    Args:
+        words: Euclidean word vectors, ``(words, size)``; row 0 is padding.
+        num_types: how many types.
+        dim: ambient coordinates of everything inside.
+        layers, heads, feedforward: of the context's Transformer.
+        merge_feedforward: coordinates inside a feed-forward block behind the merging; None (the paper): no such block.
+        dropout: on the input of the linear maps; attention_dropout: on attention weights; merge_dropout: on mention and
+            context where they are merged.
+        word_radius: how far from the origin words lie on the average.
+        scale: λ of the linear maps at the start.
+        positions: ``"relative"`` to the mention, or counted from the first word (``"absolute"``).
+        norm_first: blocks add to their input, as in :class:`~hybonet.nn.LorentzTransformerEncoderLayer`, and the heads
+            of the context's Transformer start near the origin.
+        transform: ``"lorentz"``, or ``"tangent"``: every map through the tangent space, for comparison.
+        manifold: K = -1 by default.
+
+    Shapes: see :class:`~hybonet.tasks.typing.models.typing_model.TypingModel`.
+
+    Example:
+        >>> model = EntityTyper(torch.randn(10, 4), num_types=3, dim=8, heads=2, feedforward=16)
+        >>> mention, context = torch.tensor([[2, 3]]), torch.tensor([[2, 3, 4, 0]])
+        >>> model(mention, context, torch.tensor([[0, 0, 1, 0]])).shape
+        torch.Size([1, 3])
+    """
+
+    def __init__(
+        self,
+        words: Tensor,
+        num_types: int,
+        dim: int = 128,
+        *,
+        layers: int = 2,
+        heads: int = 4,
+        feedforward: int = 512,
+        merge_feedforward: int | None = None,
+        dropout: float = 0.0,
+        attention_dropout: float = 0.2,
+        merge_dropout: float = 0.1,
+        word_radius: float = 1.0,
+        scale: float = 10.0,
+        type_std: float | None = None,
+        context_words: int = 25,
+        positions: Literal["relative", "absolute"] = "relative",
+        norm_first: bool = False,
+        transform: Literal["lorentz", "tangent"] = "lorentz",
+        manifold: Lorentz | None = None,
+    ) -> None:
+        manifold = manifold or Lorentz()
+        lifted = EuclideanToLorentz(manifold=manifold)(unit_length_on_average(words, word_radius)).detach()
+        super().__init__(lifted, num_types, context_words)
+        self.manifold, self.dim, self.positions = manifold, dim, positions
+        maps: TyperMaps = TangentMaps(manifold, dropout)
+        if transform == "lorentz":
+            maps = LorentzMaps(manifold, dropout, scale, norm_first)
+        places = 2 * context_words + 1 if positions == "relative" else context_words
+        self.lift = maps.linear(lifted.shape[-1], dim)
+        self.position = maps.position(dim, places)
+        self.mention_pool = LorentzCentroidPooling(manifold=manifold)
+        self.encoder = maps.encoder(dim, layers, heads, feedforward, attention_dropout)
+        self.attention = ContextAttention(
+            dim, maps.position(dim, places), maps.linear(dim, dim), maps.linear(dim, dim), manifold=manifold
+        )
+        self.merge = maps.merge(dim, merge_dropout)
+        self.merge_feedforward = None if merge_feedforward is None else maps.feedforward(dim, merge_feedforward)
+        self.types = TypePoints(dim, num_types, manifold=manifold, init_std=type_std)
+
+    @property
+    def type_bias(self) -> Tensor:
+        return self.types.beta
+
+    def represent(self, mention: Tensor, context: Tensor, place: Tensor) -> Tensor:
+        """The point of each mention in its context, ``(N, dim)``."""
+        if self.positions == "relative":
+            inside = torch.full_like(mention, self.context_words)
+            around = place + self.context_words
+        else:
+            inside = torch.arange(mention.shape[1], device=mention.device).expand_as(mention)
+            around = torch.arange(context.shape[1], device=context.device).expand_as(context)
+        spoken = self.position(self.lift(self.words[mention]), positions=inside)
+        m = self.mention_pool(spoken, mention == 0)
+        padding = context == 0
+        x = self.position(self.lift(self.words[context]), positions=around)
+        h = self.encoder(x, src_key_padding_mask=padding)
+        c = self.attention(h, padding, around)
+        r = self.merge(m, c)
+        return r if self.merge_feedforward is None else self.merge_feedforward(r, r)
+
+    def forward(self, mention: Tensor, context: Tensor, place: Tensor) -> Tensor:
+        return self.types(self.represent(mention, context, place))

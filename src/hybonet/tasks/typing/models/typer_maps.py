@@ -1,0 +1,175 @@
+"""The two families of maps that an entity typer can be made of: within the Lorentz model, or through tangent spaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from hybonet.geometry import Lorentz
+from hybonet.nn import (
+    LorentzFeedForward,
+    LorentzLinear,
+    LorentzPositionalEncoding,
+    LorentzTransformerEncoder,
+    LorentzTransformerEncoderLayer,
+    TangentLinear,
+)
+from hybonet.nn.module import LorentzModule
+from hybonet.nn.transformer import HEAD_SCALE
+from hybonet.tasks.typing.models.tangent_encoder import TangentEncoderLayer, TangentPositionalEncoding
+
+
+class TyperMaps(Protocol):
+    """What an entity typer builds its parts with; every map is of points to points of ``dim`` ambient coordinates."""
+
+    def linear(self, before: int, after: int) -> nn.Module:
+        """A map of points."""
+
+    def position(self, dim: int, places: int) -> nn.Module:
+        """Adds where a word stands: called with points and their places."""
+
+    def encoder(self, dim: int, layers: int, heads: int, feedforward: int, attention_dropout: float) -> nn.Module:
+        """The context's Transformer: called with points and ``src_key_padding_mask``."""
+
+    def merge(self, dim: int, dropout: float) -> nn.Module:
+        """Called with two points, gives one."""
+
+    def feedforward(self, dim: int, inside: int) -> nn.Module:
+        """A feed-forward block: called with points and what it adds to."""
+
+
+@dataclass(frozen=True)
+class LorentzMaps:
+    """Every map a Lorentz linear layer.
+
+    Args:
+        dropout: on the input of the linear layers.
+        scale: their λ at the start.
+        norm_first: blocks of the Transformer add to their input, and its heads start near the origin.
+
+    Example:
+        >>> maps = LorentzMaps(Lorentz())
+        >>> maps.merge(8, dropout=0.1)(*maps.manifold.random_normal(2, 5, 8)).shape
+        torch.Size([5, 8])
+    """
+
+    manifold: Lorentz
+    dropout: float = 0.0
+    scale: float = 10.0
+    norm_first: bool = False
+
+    def linear(self, before: int, after: int) -> nn.Module:
+        return LorentzLinear(before, after, manifold=self.manifold, dropout=self.dropout, scale=self.scale)
+
+    def position(self, dim: int, places: int) -> nn.Module:
+        return LorentzPositionalEncoding(dim, places, manifold=self.manifold, linear=self._linear())
+
+    def encoder(self, dim: int, layers: int, heads: int, feedforward: int, attention_dropout: float) -> nn.Module:
+        layer = LorentzTransformerEncoderLayer(
+            dim,
+            heads,
+            feedforward,
+            attention_dropout,
+            norm_first=self.norm_first,
+            manifold=self.manifold,
+            attention={"head_scale": HEAD_SCALE if self.norm_first else None},
+            linear=self._linear(),
+        )
+        return LorentzTransformerEncoder(layer, layers)
+
+    def merge(self, dim: int, dropout: float) -> nn.Module:
+        options: dict[str, Any] = {"manifold": self.manifold, "dropout": dropout, "scale": self.scale}
+        return _LorentzMerge(LorentzLinear(2 * dim, dim, in_heads=2, **options))
+
+    def feedforward(self, dim: int, inside: int) -> nn.Module:
+        form: Any = "pure" if self.norm_first else "normalized"
+        return LorentzFeedForward(dim, inside, manifold=self.manifold, linear={"scale": self.scale}, out_form=form)
+
+    def _linear(self) -> dict[str, Any]:
+        return {"dropout": self.dropout, "scale": self.scale}
+
+
+@dataclass(frozen=True)
+class TangentMaps:
+    """Every map through the tangent space at the origin; residuals are added there.
+
+    Example:
+        >>> maps = TangentMaps(Lorentz())
+        >>> maps.merge(8, dropout=0.1)(*maps.manifold.random_normal(2, 5, 8)).shape
+        torch.Size([5, 8])
+    """
+
+    manifold: Lorentz
+    dropout: float = 0.0
+
+    def linear(self, before: int, after: int) -> nn.Module:
+        return TangentLinear(before, after, manifold=self.manifold, dropout=self.dropout)
+
+    def position(self, dim: int, places: int) -> nn.Module:
+        return TangentPositionalEncoding(dim, places, dropout=self.dropout, manifold=self.manifold)
+
+    def encoder(self, dim: int, layers: int, heads: int, feedforward: int, attention_dropout: float) -> nn.Module:
+        options: dict[str, Any] = {"attention_dropout": attention_dropout, "dropout": self.dropout}
+        return _TangentEncoder(
+            TangentEncoderLayer(dim, heads, feedforward, manifold=self.manifold, **options) for _ in range(layers)
+        )
+
+    def merge(self, dim: int, dropout: float) -> nn.Module:
+        return _TangentMerge(TangentLinear(2 * dim - 1, dim, manifold=self.manifold, dropout=dropout))
+
+    def feedforward(self, dim: int, inside: int) -> nn.Module:
+        return _TangentFeedForward(
+            TangentLinear(dim, inside, manifold=self.manifold),
+            TangentLinear(inside, dim, manifold=self.manifold, activation=torch.relu),
+        )
+
+
+class _LorentzMerge(nn.Module):
+    """Two points side by side, as two heads are, mapped to one."""
+
+    def __init__(self, linear: LorentzLinear) -> None:
+        super().__init__()
+        self.linear = linear
+
+    def forward(self, first: Tensor, second: Tensor) -> Tensor:
+        return self.linear(torch.cat((first, second), dim=-1))
+
+
+class _TangentMerge(LorentzModule):
+    """The tangent vectors of two points side by side, mapped to one point."""
+
+    def __init__(self, linear: TangentLinear) -> None:
+        super().__init__(linear.manifold)
+        self.linear = linear
+
+    def forward(self, first: Tensor, second: Tensor) -> Tensor:
+        tangents = [self.manifold.logmap0(each)[..., 1:] for each in (first, second)]
+        return self.linear(self.manifold.expmap0(nn.functional.pad(torch.cat(tangents, dim=-1), (1, 0))))
+
+
+class _TangentFeedForward(nn.Module):
+    """Two tangent-space layers, the second adding to what it is given."""
+
+    def __init__(self, linear1: TangentLinear, linear2: TangentLinear) -> None:
+        super().__init__()
+        self.linear1, self.linear2 = linear1, linear2
+
+    def forward(self, x: Tensor, residual: Tensor) -> Tensor:
+        return self.linear2(self.linear1(x), residual)
+
+
+class _TangentEncoder(nn.Module):
+    """Encoder layers one after the other, called as a Lorentz encoder is."""
+
+    def __init__(self, layers: Iterable[nn.Module]) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+
+    def forward(self, x: Tensor, src_key_padding_mask: Tensor) -> Tensor:
+        for layer in self.layers:
+            x = layer(x, src_key_padding_mask)
+        return x

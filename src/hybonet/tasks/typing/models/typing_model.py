@@ -1,0 +1,54 @@
+"""What every model of entity typing has: fixed word vectors, and logits for each type of a mention in its context."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class TypingModel(nn.Module):
+    """Base of the models that tell a mention's types.
+
+    ``forward(mention, context, place)`` takes rows of words, as ``MentionBatch`` has them
+    (0 is padding), ``(N, M)``, ``(N, C)``, ``(N, C)``, and gives logits ``(N, types)``.
+
+    Args:
+        words: a vector for each word, ``(words, size)``; they stay as they are and are not part of the saved weights.
+        num_types: how many types.
+        context_words: how long a context may be.
+    """
+
+    words: Tensor
+
+    def __init__(self, words: Tensor, num_types: int, context_words: int) -> None:
+        super().__init__()
+        self.num_types, self.context_words = num_types, context_words
+        self.register_buffer("words", words, persistent=False)
+
+    def forward(self, mention: Tensor, context: Tensor, place: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    @torch.no_grad()
+    def start_bias(self, log_odds: Tensor, mention: Tensor, context: Tensor, place: Tensor) -> None:
+        """Let the untrained model's logits be ``log_odds (types,)`` on the average over some mentions."""
+        self.eval()
+        self.type_bias.add_(log_odds - self(mention, context, place).mean(0))
+        self.train()
+
+    @property
+    def type_bias(self) -> Tensor:
+        """The bias of each type's logit, ``(types,)``."""
+        raise NotImplementedError
+
+
+def unit_length_on_average(vectors: Tensor, length: float = 1.0) -> Tensor:
+    """Vectors times one factor, so that their mean length (of those that are not zero) is ``length``.
+
+    Example:
+        >>> unit_length_on_average(torch.tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 15.0]])).norm(dim=-1)
+        tensor([0.0000, 0.5000, 1.5000])
+    """
+    norms = vectors.norm(dim=-1)
+    used = norms > 0
+    mean = norms[used].mean() if bool(used.any()) else norms.new_ones(())
+    return vectors * (length / mean)
