@@ -3,46 +3,10 @@
 import sys
 
 from hybonet.__main__ import STOPPED
-from hybonet.cli import (
-    catalogue,
-    demo,
-    entity_typing,
-    export,
-    graph,
-    graph_verbs,
-    hierarchy,
-    knowledge_graph,
-    networks,
-    pictures,
-    probe,
-    report,
-    translate,
-    translation,
-    tune,
-    typing_runs,
-)
+from hybonet.cli import catalogue, demo, report, training, tune, verbs
 from hybonet.cli.app import app
 
-__all__ = [
-    "app",
-    "catalogue",
-    "demo",
-    "entity_typing",
-    "export",
-    "graph",
-    "graph_verbs",
-    "hierarchy",
-    "knowledge_graph",
-    "main",
-    "networks",
-    "pictures",
-    "probe",
-    "report",
-    "translate",
-    "translation",
-    "tune",
-    "typing_runs",
-]
+__all__ = ["app", "catalogue", "demo", "main", "report", "training", "tune", "verbs"]
 
 
 def main() -> None:

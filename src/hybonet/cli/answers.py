@@ -1,55 +1,21 @@
-"""Questions from files, and answers as tables, JSON or CSV."""
+"""How answers are written: tables for people; JSON, CSV or TSV for programs."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 if TYPE_CHECKING:
-    from hybonet.tasks.knowledge_graph.predictor import Answer, Judgement
+    from hybonet.reporting.answers import Answers, Measures
 
-COLUMNS = ("head", "relation", "tail")
 #: Formats by file ending.
 FORMATS = {".json": "json", ".csv": "csv", ".tsv": "tsv"}
-
-
-def read_questions(path: Path) -> list[dict[str, str]]:
-    """Rows of a CSV or TSV (or .txt) file with a header that names two or three of head, relation and tail.
-
-    Example:
-        >>> import tempfile
-        >>> path = Path(tempfile.mkdtemp()) / "questions.csv"
-        >>> _ = path.write_text("head,relation\\ndog,hypernym\\n")
-        >>> read_questions(path)
-        [{'head': 'dog', 'relation': 'hypernym'}]
-    """
-    from hybonet.data.io.source_file import read_source
-    from hybonet.data.io.text_table import parse_table, separator_for
-    from hybonet.data.triples.triple_file import SEPARATORS
-
-    file = read_source(path)
-    separator = separator_for(file.bare_name, SEPARATORS)
-    table = parse_table(file.content, file.source, separator=separator, row_is="question")
-    rows = [(number, [cell.strip() for cell in row]) for number, row in enumerate(table) if any(row)]
-    header = rows[0][1] if rows else []
-    if len(header) < 2 or not set(header) <= set(COLUMNS) or len(set(header)) < len(header):
-        raise ValueError(
-            f"{path}, line 1: expected a header naming two or three of head, relation and tail, got "
-            f"{', '.join(map(repr, header)) or 'nothing'}; write e.g. head{separator}relation"
-        )
-    for number, row in rows:
-        if len(row) != len(header):
-            raise table.error(number, f"expected {len(header)} columns as in the header, got {len(row)}; correct it")
-    questions = [{key: cell for key, cell in zip(header, row, strict=True) if cell} for _, row in rows[1:]]
-    if not questions:
-        raise ValueError(f"{path}: expected a question a line after the header, got none; add some")
-    return questions
 
 
 def answer_format(form: str | None, output: Path | None) -> str:
@@ -89,82 +55,53 @@ def check_output(output: Path) -> None:
         raise ValueError(f"expected a file to write to, got {str(output)!r}, which is {what}; choose another --output")
 
 
-def write_answers(answered: list[tuple[dict[str, str], list[Answer]]], form: str, output: Path | None) -> None:
-    """To the terminal, or to a file, in the form that :func:`answer_format` chose."""
-    if form == "table":
-        _print_tables(answered)
-        return
-    rows = [
-        {**{name: question.get(name, "") for name in COLUMNS}, "rank": rank, **answer.as_dict()}
-        for question, answers in answered
-        for rank, answer in enumerate(answers, 1)
-    ]
-    columns = [*COLUMNS, "rank", "label", "name", "probability", "score", "known"]
-    write_rows(rows, form, output, f"{len(rows)} answers to {len(answered)} questions", columns=columns)
-
-
-def write_judgements(judged: list[Judgement], form: str, output: Path | None) -> None:
-    """What a model thinks of triples, in the form that :func:`answer_format` chose."""
-    if form != "table":
-        columns = [*COLUMNS, "tail_rank", "head_rank", "probability", "score", "known"]
-        rows = [each.as_dict() for each in judged]
-        write_rows(rows, form, output, f"{len(rows)} triples judged", columns=columns)
-        return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(*COLUMNS, "rank of tail", "of head", "probability", "known")
-    for each in judged:
-        ranks = (f"{each.tail_rank:,g}", f"{each.head_rank:,g}")
-        known = "yes" if each.known else ""
-        names = map(Text, (each.head, each.relation, each.tail))  # as they are: strings would be read as markup
-        table.add_row(*names, *ranks, f"{each.probability:.3f}", known)
-    Console().print(table)
-
-
-def write_rows(
-    rows: Sequence[Mapping[str, Any]], form: str, output: Path | None, what: str, *, columns: Sequence[str] = ()
-) -> None:
-    """Rows with the same keys as JSON, CSV or TSV, to the terminal or, whole or not at all, to a file.
-
-    Args:
-        what: told about the file.
-        columns: the rows' keys, for a header even where there is no row.
+def write(answered: Answers | Measures, form: str, output: Path | None, *, quiet: bool = False) -> None:
+    """To the terminal or, whole or not at all, to a file, in the form that :func:`answer_format` chose.
 
     Example:
-        >>> write_rows([{"rank": 1, "name": "dog"}], "csv", None, "1 answer")
+        >>> from hybonet.reporting.answers import Answers
+        >>> write(Answers([{"rank": 1, "name": "dog"}]), "csv", None)
         rank,name
         1,dog
     """
     from hybonet.files import write_atomically
 
-    if form == "json":
-        text = json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
-    else:
-        buffer = io.StringIO()
-        fields = columns or list(rows[0] if rows else ())
-        writer = csv.DictWriter(buffer, fields, delimiter="\t" if form == "tsv" else ",", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        text = buffer.getvalue()
+    if form == "table":
+        _print(answered)
+        return
+    text = _text(answered, form)
     if output is None:
         typer.echo(text, nl=False)
-    else:
-        write_atomically(output, lambda target: target.write_text(text, encoding="utf-8"))
-        typer.echo(f"{what}: {output}")
+        return
+    write_atomically(output, lambda target: target.write_text(text, encoding="utf-8"))
+    if not quiet:
+        typer.echo(f"{len(answered):,} {'measures' if isinstance(answered, dict) else 'answers'}: {output}")
 
 
-def _print_tables(answered: list[tuple[dict[str, str], list[Answer]]]) -> None:
+def _print(answered: Answers | Measures) -> None:
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
-    for question, answers in answered:
-        title = Text(" — ".join(question.get(name, "?") for name in COLUMNS), style="table.title")
-        figure = "score" if any(answer.probability is None for answer in answers) else "probability"
-        table = Table("", "answer", "label", figure, "known", title=title, title_justify="left")
-        for rank, answer in enumerate(answers, 1):
-            value = f"{getattr(answer, figure):.3f}"
-            table.add_row(str(rank), Text(answer.name), Text(answer.label), value, "yes" if answer.known else "")
-        Console().print(table)
+    text = getattr(answered, "text", None)
+    if text is not None:
+        typer.echo(text, nl=False)
+        return
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=10_000)  # a pipe has no width, and answers are never cut off
+    for table in answered.tables():
+        console.print(table)
+
+
+def _text(answered: Answers | Measures, form: str) -> str:
+    if form == "json":
+        return json.dumps(answered.as_json(), indent=1, ensure_ascii=False) + "\n"
+    rows: list[Mapping[str, Any]]
+    if isinstance(answered, dict):
+        columns, rows = ["measure", "value"], answered.rows()
+    else:
+        columns, rows = answered.columns, answered.records
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, columns, delimiter="\t" if form == "tsv" else ",", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return buffer.getvalue()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -29,9 +29,11 @@ def demo(
     The same as `hybonet train kg`, some questions for `hybonet predict`, and `hybonet plot`.
     """
     with clean_errors():
-        from hybonet.cli.knowledge_graph import train
+        from hybonet.cli.training import train
         from hybonet.reporting.disk import require_matplotlib
-        from hybonet.tasks.run_folder import holds_run
+        from hybonet.tasks.api import load
+        from hybonet.tasks.base import spec
+        from hybonet.tasks.run import holds_run
 
         if plot:
             require_matplotlib()
@@ -40,19 +42,17 @@ def demo(
                 f"expected a new or empty folder, but {str(out)!r} holds an earlier run; add --overwrite to replace "
                 "it, or choose another --out"
             )
-        train(out, {"data": "wordnet"}, [], overwrite=overwrite)
-        _show_examples(out)
+        train(spec("kg"), out=out, overwrite=overwrite)
+        model = load(out)
+        _show_examples(model)
         if plot:
-            from hybonet.tasks.knowledge_graph.pictures import draw_run
-
-            for path in draw_run(out, out):
+            for path in model.plot():
                 typer.echo(f"Picture: {path}")
 
 
-def _show_examples(out: Path) -> None:
+def _show_examples(model: Any) -> None:
     from rich.console import Console
 
-    from hybonet import KGModel
     from hybonet.tasks.knowledge_graph.examples import held_out_examples
     from hybonet.tasks.knowledge_graph.report import examples_table
 
@@ -62,7 +62,7 @@ def _show_examples(out: Path) -> None:
             [(answer.name, answer.probability, answer.label in example.true) for answer in example.answers],
             example.truth,
         )
-        for example in held_out_examples(KGModel.load(out))
+        for example in held_out_examples(model)
     ]
     console = Console(highlight=False)
     console.print("\nTest questions about well-connected entities, chosen without looking at the answers:")

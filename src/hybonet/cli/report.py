@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from hybonet.cli.app import app, clean_errors
+from hybonet.tasks.base import specs
 
 _EXAMPLES = """
 **Examples**
@@ -42,7 +43,8 @@ def report(
             report_table,
         )
 
-        found = experiments(load_records(runs))
+        tasks = {name: spec.headline for name, spec in specs().items()}
+        found = experiments(load_records(runs, tasks), lambda record: tasks[record["task"]](record))
         kinds = by_kind(found)
         if form == "json":
             typer.echo(json.dumps([each.as_json() for each in found], indent=1))

@@ -1,33 +1,18 @@
-"""What the commands ``hybonet train …`` share: options, settings, starting, stopping and going on."""
+"""``hybonet train TASK``, made once for all tasks."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
+from hybonet.cli import made
 from hybonet.cli.app import app
 from hybonet.cli.options import tell_notes
-
-if TYPE_CHECKING:
-    from hybonet.training import FitResult, LoopSettings
-
-
-class _TasksInOrder(TyperGroup):
-    """Lists the tasks as the documentation does, whichever module was imported first."""
-
-    order = ("kg", "graph", "translation", "typing", "hierarchy")
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        return sorted(super().list_commands(ctx), key=self.order.index)
-
+from hybonet.tasks.base import TaskSpec, specs
 
 train_app = typer.Typer(
-    cls=_TasksInOrder,
     help="Train a model; `hybonet train TASK --help` says how, for each TASK below.",
     no_args_is_help=True,
 )
@@ -38,11 +23,24 @@ Changes = Annotated[list[str] | None, typer.Option("--set", help="Change a setti
 Resume = Annotated[
     bool, typer.Option("--resume", help="Go on with the run in --out; --set epochs=N gives it more epochs.")
 ]
-RECIPE_HELP = "Settings to start from: a name (`hybonet recipes list`), or a .json file of settings."
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier run in --out.")]
 Threads = Annotated[int | None, typer.Option(min=1, help="Processor threads.", show_default="torch's")]
 TensorBoard = Annotated[
     bool, typer.Option("--tensorboard", help="Write curves to the run's folder tensorboard (needs that extra).")
 ]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write the record as JSON when it is done.")]
+RECIPE_HELP = "Settings to start from: a name (`hybonet recipes list`), or a .json file of settings."
+
+
+def recipe_option(spec: TaskSpec) -> Any:
+    """``--recipe``, which is alike in all commands that have it."""
+    return Annotated[str | None, typer.Option(help=RECIPE_HELP, show_default=spec.recipe)]
+
+
+def data_option(spec: TaskSpec) -> Any:
+    """``--data``, likewise."""
+    return Annotated[str | None, typer.Option(help=spec.data_help, show_default=spec.data or False)]
 
 
 def use_threads(threads: int | None) -> None:
@@ -53,91 +51,135 @@ def use_threads(threads: int | None) -> None:
         torch.set_num_threads(threads)
 
 
-def settings_for(task: str, recipe_name: str, changes: list[str]) -> Any:
-    """The settings of a new run: a recipe of the task with ``key=value`` changes, for a device that is there."""
-    from hybonet.recipes import recipe
-    from hybonet.training import override
-    from hybonet.training.device import check_device
-
-    settings = override(recipe(recipe_name, task).settings, changes)
-    check_device(settings.device)
-    idle = settings.idle()
-    names = [change.partition("=")[0].strip() for change in changes]
-    tell_notes(f"{name} changes nothing here, since {idle[name]}" for name in dict.fromkeys(names) if name in idle)
-    return settings
-
-
-def settings_to_resume(out: Path, read: Callable[[Path], Any], given: dict[str, Any], changes: list[str]) -> Any:
-    """The settings of the run in ``out`` to go on with; of ``given`` options there may be none, of changes few."""
-    from hybonet.tasks.run_folder import change_settings
-    from hybonet.training import override
-    from hybonet.training.device import check_device
-
-    if given:
-        raise ValueError(
-            f"expected nothing but --out, --set and --threads with --resume, got --{next(iter(given))}: a run keeps "
-            "its data and settings; start a new one to change them"
-        )
-    settings = read(out)
-    check_device(override(settings, changes).device)
-    return change_settings(out, settings, changes)
+def add(spec: TaskSpec) -> None:
+    """Add a task's command."""
+    given = [
+        made.parameter("out", Out),
+        made.parameter("data", data_option(spec), None),
+        made.parameter("recipe", recipe_option(spec), None),
+        made.parameter("set_", Changes, None),
+        *made.parameters(spec.options),
+        made.parameter("resume", Resume, False),
+        made.parameter("overwrite", Overwrite, False),
+        made.parameter("tensorboard", TensorBoard, False),
+        made.parameter("threads", Threads, None),
+        made.parameter("quiet", Quiet, False),
+        made.parameter("as_json", AsJson, False),
+    ]
+    about = f"{spec.about}\n\nCtrl-C stops at the next batch, saves, and says how to go on."
+    function = made.command(lambda **values: train(spec, **values), given, name=f"train_{spec.name}", about=about)
+    train_app.command(spec.name, epilog=made.examples(spec.examples))(function)
 
 
-def settings_of_run(
-    out: Path,
-    task: str,
+def train(
+    spec: TaskSpec,
     *,
-    resume: bool,
-    read: Callable[[Path], Any],
-    recipe: str,
-    given: dict[str, Any],
-    changes: list[str],
-) -> Any:
-    """The settings of a run that is to go on, or of a new one: :func:`settings_to_resume`, or :func:`settings_for`."""
-    return settings_to_resume(out, read, given, changes) if resume else settings_for(task, recipe, changes)
-
-
-def train_in(
     out: Path,
-    task: str,
-    settings: LoopSettings,
-    *,
-    start: Callable[[], None] | None,
-    train: Callable[..., FitResult],
-    show: Callable[[], None],
-    rate: tuple[int, str] = (1, "batches/s"),
-    tensorboard: bool = False,
+    data: Any = None,
+    recipe: str | None = None,
+    set_: list[str] | None = None,
+    resume: bool = False,
     overwrite: bool = False,
+    tensorboard: bool = False,
+    threads: int | None = None,
+    quiet: bool = False,
+    as_json: bool = False,
+    **values: Any,
 ) -> None:
-    """Start a run (None: go on with it), train it and show what came out; a stop on request says how to go on.
-
-    Nothing is started where ``out`` may not be written, or with ``overwrite`` replaced.
-
-    If several processes train together, the first of them starts the run and shows its results.
-    """
-    from hybonet.tasks.run_folder import check_target, command_for
-    from hybonet.training import Interrupted, Reporter, TerminalReporter
+    """What ``hybonet train TASK`` does; ``values`` are its options about data."""
+    from hybonet.tasks.run import Run
     from hybonet.training.processes import joined_processes
 
-    again = f"{command_for(task)} --out {shlex.quote(str(out))} --resume"
-    with joined_processes(settings.device) as processes:
-        reporter: Reporter | None = TerminalReporter(settings.epochs, rate) if processes.is_main else None
-        if tensorboard and processes.is_main:
-            from hybonet.tasks.run_folder import TENSORBOARD
-            from hybonet.training.tensorboard import TensorBoardReporter
+    use_threads(threads)
+    options, changes = made.chosen(spec.options, values), set_ or []
+    if resume:
+        named = {"data": data, "recipe": recipe, **options.given()}
+        extra = next((name for name, value in named.items() if value is not None), None)
+        if extra is not None:
+            raise ValueError(
+                f"expected nothing but --out, --set and --threads with --resume, got --{extra.replace('_', '-')}: a "
+                "run keeps its data and settings; start a new one to change them"
+            )
+        run = Run(out, spec.name)
+        run.change_settings(changes)
+        device = run.settings.device
+    else:
+        chosen_recipe, settings = settings_for(spec, recipe, changes, options)
+        device = settings.device
+    with joined_processes(device) as processes:
+        if not resume:
+            processes.main_first(lambda: _start(spec, out, data, settings, options, chosen_recipe, overwrite))
+            run = Run(out, spec.name)
+        _train(run, processes.is_main, resume=resume, tensorboard=tensorboard, quiet=quiet)
+        if processes.is_main and not quiet:
+            _show(Run(out), as_json)
 
-            reporter = TensorBoardReporter(out / TENSORBOARD, reporter)
-        if start is not None:
-            processes.main_first(lambda: check_target(out, overwrite=overwrite))
-            processes.main_first(start)
-        try:
-            train(out, resume=start is None, resume_command=again, reporter=reporter)
-        except Interrupted as stop:
-            if processes.is_main:
-                typer.echo(str(stop), err=True)
-            raise typer.Exit(130) from None
-        except KeyboardInterrupt:
-            typer.echo(f"stopped at once; go on from the last checkpoint with {again}", err=True)
-            raise typer.Exit(130) from None
-        if processes.is_main:
-            show()
+
+def settings_for(spec: TaskSpec, recipe: str | None, changes: list[str], options: Any) -> tuple[str, Any]:
+    """The recipe and the settings of a new run; settings that change nothing are told."""
+    from hybonet.tasks import api
+
+    chosen_recipe, settings = api.settings_for(spec, recipe, changes, options)
+    idle = settings.idle()
+    names = dict.fromkeys(change.partition("=")[0].strip() for change in changes)
+    tell_notes(f"{name} changes nothing here, since {idle[name]}" for name in names if name in idle)
+    return chosen_recipe, settings
+
+
+def _start(spec: TaskSpec, out: Path, data: Any, settings: Any, options: Any, recipe: str, overwrite: bool) -> None:
+    """Load the data and write what a run starts from; nothing is loaded where ``out`` may not be written."""
+    from hybonet.tasks.api import load_data
+    from hybonet.tasks.run import start
+    from hybonet.tasks.run_folder import check_target
+
+    check_target(out, overwrite=overwrite)
+    loaded = load_data(spec, data, settings, options)
+    tell_notes(getattr(loaded, "notes", ()))
+    start(out, spec, settings, loaded, overwrite=overwrite, recipe=recipe)
+
+
+def _train(run: Any, is_main: bool, *, resume: bool, tensorboard: bool, quiet: bool) -> None:
+    from hybonet.tasks.api import terminal_reporter
+    from hybonet.tasks.run_folder import TENSORBOARD
+    from hybonet.training import Interrupted, Reporter
+
+    reporter: Reporter | None = terminal_reporter(run) if is_main and not quiet else None
+    if tensorboard and is_main:
+        from hybonet.training.tensorboard import TensorBoardReporter
+
+        reporter = TensorBoardReporter(run.folder / TENSORBOARD, reporter)
+    try:
+        run.train(resume=resume, reporter=reporter)
+    except Interrupted as stop:
+        if is_main:
+            typer.echo(str(stop), err=True)
+        raise typer.Exit(130) from None
+    except KeyboardInterrupt:
+        typer.echo(f"stopped at once; go on from the last checkpoint with {run.resume_command}", err=True)
+        raise typer.Exit(130) from None
+
+
+def _show(run: Any, as_json: bool) -> None:
+    import json
+
+    from rich.console import Console
+
+    if as_json:
+        typer.echo(json.dumps(run.record, indent=1, ensure_ascii=False))
+        return
+    console = Console(highlight=False)
+    for each in run.spec.part("after_training", _plain)(run):
+        console.print(each)
+    typer.echo(f"Run: {run.folder}")
+    if following := run.spec.part("next_command", lambda run: "")(run):
+        typer.echo(following)
+
+
+def _plain(run: Any) -> Any:
+    from hybonet.reporting.answers import Measures
+
+    return Measures(run.spec.headline(run.record).figures(run.record)).tables()
+
+
+for _spec in specs().values():
+    add(_spec)

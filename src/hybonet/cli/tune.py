@@ -1,23 +1,26 @@
-"""``hybonet tune``: search for good settings by training, whatever the task."""
+"""``hybonet tune TASK``: search for good settings by training, made once for all tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hybonet.cli import entity_typing, graph, hierarchy, knowledge_graph, translation
-from hybonet.cli.app import app, clean_errors
-from hybonet.cli.search import Kind, tune_in
-from hybonet.cli.training import RECIPE_HELP, Changes, Threads, use_threads
+from hybonet.cli import made
+from hybonet.cli.app import app
+from hybonet.cli.options import tell_notes
+from hybonet.cli.training import Changes, Threads, data_option, recipe_option, settings_for, use_threads
+from hybonet.tasks.base import TaskSpec, specs
 
 if TYPE_CHECKING:
-    from hybonet.data.text.translation_data import TranslationData
-    from hybonet.tasks.translation.settings import TranslationSettings
-    from hybonet.training import Task
+    from hybonet.training import LoopSettings, Task
+    from hybonet.training.ranges import Range
+    from hybonet.tuning.study import TrialResult
 
 tune_app = typer.Typer(
     help="Search for good settings; `hybonet tune kg --help`, and the same for the other tasks, says how.",
@@ -45,291 +48,244 @@ Seed = Annotated[int | None, typer.Option(min=0, help="Of the values that are tr
 Resume = Annotated[
     bool, typer.Option("--resume", help="Go on with the search in --out; --trials N gives it more trials.")
 ]
+_TRIALS = 30
+_SHOWN = 4  # trials in the table, which fits 80 columns
+_NOT_ABOUT_DATA = ("recipe", "set", "range", "own_ranges", "seed")
+_ABOUT = """Search for the settings that do best on the validation data; the test data have no part in it.
 
-_KG_EXAMPLES = """
-**Examples**
-
-What the recipe declares (`hybonet recipes show default` lists it), 30 trials:
-`hybonet tune kg --data facts.tsv --out runs/search`
+The first trial is the recipe as it is, if the ranges have it. Trials that are worse than most at the same epoch are
+ended early, those that diverge count as failed. Ctrl-C stops at the next batch, saves, and says how to go on."""
+_EXAMPLES = """
+What the recipe declares (`hybonet recipes show {recipe}` lists it), 30 trials:
+`hybonet tune {task} --data {data} --out runs/search`
 
 Short trials, as many as half an hour has room for:
-`hybonet tune kg --data Nations --set epochs=20 --trials 200 --minutes 30 --out runs/search`
+`hybonet tune {task} --data {data} --set epochs=20 --trials 200 --minutes 30 --out runs/search`
 
 Ranges of your own, and a setting that stays as it is:
-`hybonet tune kg --range lr=0.001:0.1:log --range dim=32,64,128 --set dropout=0 --out runs/search`
+`hybonet tune {task} --data {data} --range lr=0.001:0.1:log --range dim=16,32,64 --set seed=1 --out runs/search`
 
 Three learning rates, and nothing else:
-`hybonet tune kg --data Nations --own-ranges --range lr=0.01,0.03,0.1 --out runs/search`
+`hybonet tune {task} --data {data} --own-ranges --range lr=0.01,0.03,0.1 --out runs/search`
 
-Go on after Ctrl-C or a crash: `hybonet tune kg --out runs/search --resume`
+Go on after Ctrl-C or a crash: `hybonet tune {task} --out runs/search --resume`
 
-Twenty trials more: `hybonet tune kg --out runs/search --resume --trials 50`
-
-Train with the best settings and measure on the test triples:
-`hybonet train kg --data facts.tsv --recipe runs/search/best.json --out runs/search/best`
-"""
-_GRAPH_EXAMPLES = """
-**Examples**
-
-`hybonet tune graph --data cora --task nc --trials 30 --out runs/search` searches what the recipe declares.
-
-`hybonet tune graph --data edges.csv --range lr=0.001:0.1:log --set layers=2 --out runs/search` has ranges of its own.
-
-`hybonet tune graph --out runs/search --resume` goes on with a search that was stopped.
-"""
-_HIERARCHY_EXAMPLES = """
-**Examples**
-
-`hybonet tune hierarchy --data my_edges.csv --trials 20 --out runs/search` searches what the recipe declares.
-
-`hybonet tune hierarchy --range lr=0.01:1:log --range dim=3,6,11 --out runs/search` has ranges of its own, too.
-
-`hybonet tune hierarchy --out runs/search --resume` goes on with a search that was stopped.
-
-`hybonet train hierarchy --data my_edges.csv --recipe runs/search/best.json --out runs/best` uses what was found.
-"""
-
-_TYPING_EXAMPLES = """
-**Examples**
-
-`hybonet tune typing --data mine --words glove.6B.100d.txt --out runs/search` searches what the recipe declares.
-
-`hybonet tune typing --data ufet --set model=HY --trials 10 --out runs/hy` searches for another model.
-"""
-
-_TRANSLATION_EXAMPLES = """
-**Examples**
-
-`hybonet tune translation --data multi30k --recipe multi30k-64 --set epochs=2 --trials 12 --out runs/search` has short
-trials.
-
-`hybonet tune translation --source talks.en --target talks.de --direction en-de --range lr=0.001:0.01:log --out
-runs/search` has a range of its own.
+Train with the best settings and measure on the test data:
+`hybonet train {task} --data {data} --recipe runs/search/best.json --out runs/search/best`
 """
 
 
-@tune_app.command("kg", epilog=_KG_EXAMPLES)
-def tune_kg(
-    out: Out,
-    data: knowledge_graph.Data = None,
-    recipe: Annotated[str | None, typer.Option(help=RECIPE_HELP, show_default="default")] = None,
-    trials: Trials = None,
-    minutes: Minutes = None,
-    range_: Ranges = None,
-    own_ranges: OwnRanges = False,
-    set_: Changes = None,
-    seed: Seed = None,
-    columns: knowledge_graph.Columns = None,
-    separator: knowledge_graph.Separator = None,
-    names: knowledge_graph.Names = None,
-    resume: Resume = False,
-    threads: Threads = None,
+def add(spec: TaskSpec) -> None:
+    """Add a task's command."""
+    given = [
+        made.parameter("out", Out),
+        made.parameter("data", data_option(spec), None),
+        made.parameter("recipe", recipe_option(spec), None),
+        made.parameter("trials", Trials, None),
+        made.parameter("minutes", Minutes, None),
+        made.parameter("range_", Ranges, None),
+        made.parameter("own_ranges", OwnRanges, False),
+        made.parameter("set_", Changes, None),
+        made.parameter("seed", Seed, None),
+        *made.parameters(spec.options),
+        made.parameter("resume", Resume, False),
+        made.parameter("threads", Threads, None),
+    ]
+    function = made.command(lambda **values: tune(spec, **values), given, name=f"tune_{spec.name}", about=_ABOUT)
+    text = _EXAMPLES.format(task=spec.name, recipe=spec.recipe, data=spec.data or "mine")
+    tune_app.command(spec.name, epilog=made.examples(text))(function)
+
+
+def tune(
+    spec: TaskSpec,
+    *,
+    out: Path,
+    data: str | None,
+    recipe: str | None,
+    trials: int | None,
+    minutes: float | None,
+    range_: list[str] | None,
+    own_ranges: bool,
+    set_: list[str] | None,
+    seed: int | None,
+    resume: bool,
+    threads: int | None,
+    **values: Any,
 ) -> None:
-    """Search for the settings with the best validation MRR; the test triples have no part in it.
+    """Check everything, search, and show what was found; ``values`` are the task's options about data."""
+    from hybonet.tasks.api import load_data
+    from hybonet.training import Interrupted
+    from hybonet.training.ranges import as_text, out_of_range
+    from hybonet.tuning.progress import TerminalSearchReporter
+    from hybonet.tuning.search import require_one_process, run_search
+    from hybonet.tuning.search_folder import describe_search, prepare_folder, read_search, resume_command
+    from hybonet.tuning.study import require_optuna
 
-    The first trial is the recipe as it is, if the ranges have it. Trials that are worse than most at the same epoch are
-    ended early, those that diverge count as failed. Ctrl-C stops at the next batch, saves, and says how to go on.
-    """
-    with clean_errors():
-        use_threads(threads)
-        given = {"data": data, "columns": columns, "separator": separator, "names": names and str(names)}
-        others = {"recipe": recipe, "set": set_, "range": range_, "own_ranges": own_ranges or None, "seed": seed}
-        tune_in(_KG, out, given | others, trials=trials, minutes=minutes, resume=resume)
+    use_threads(threads)
+    require_optuna()
+    require_one_process()
+    of_data = made.chosen(spec.options, values).model_dump(mode="json", exclude_unset=True)
+    named = {"recipe": recipe, "set": set_, "range": range_, "own_ranges": own_ranges or None, "seed": seed}
+    given = {name: value for name, value in {"data": data, **of_data, **named}.items() if value is not None}
+    earlier: dict[str, Any] = read_search(out, spec.name) if resume else {"options": {}, "trials": _TRIALS}
+    options = _merged(earlier["options"], given)
+    total: int = trials or earlier["trials"]
+    about_data = {key: value for key, value in options.items() if key not in _NOT_ABOUT_DATA}
+    reading = spec.options.checked({key: value for key, value in about_data.items() if key != "data"})
+    recipe, settings = settings_for(spec, options.get("recipe"), options.get("set", []), reading)
+    options["recipe"] = recipe
+    ranges = _ranges(settings, spec, recipe, options)
+    loaded = load_data(spec, about_data.get("data"), settings, reading)
+    tell_notes(getattr(loaded, "notes", ()))
+    loaded = spec.part("without_test", lambda data: data)(loaded)
+
+    def make_task(tried: Any) -> Task:
+        return spec.implementation.task(tried, loaded)
+
+    task = make_task(settings)
+    described = describe_search(task, ranges, seed=options.get("seed", 0), recipe=recipe, options=options, trials=total)
+    prepare_folder(out, described, resume=resume)
+    again = resume_command(out, spec.name, total if resume and total != earlier["trials"] else None)
+    searched = ", ".join(f"{name} {each}" for name, each in ranges.items())
+    typer.echo(f"Searching the best validation {task.monitor} over {searched}")
+    tell_notes(
+        f"the recipe's {name}={as_text(value)} is not in the range {ranges[name]}, so that the first trial is drawn as "
+        f"the others are; a --range with it lets the recipe come first"
+        for name, value in out_of_range(settings, ranges).items()
+    )
+    idle = settings.idle()
+    tell_notes(
+        f"{name} is searched and changes nothing here, since {idle[name]}; --set {name}=… takes it out"
+        for name in ranges
+        if name in idle
+    )
+    reporter = TerminalSearchReporter(total, task.monitor, higher_is_better=task.higher_is_better)
+    try:
+        results = run_search(
+            out,
+            make_task,
+            settings,
+            ranges,
+            trials=total,
+            seed=options.get("seed", 0),
+            minutes=minutes,
+            resume_command=again,
+            reporter=reporter,
+        )
+    except Interrupted as stop:
+        typer.echo(str(stop), err=True)
+        raise typer.Exit(130) from None
+    except KeyboardInterrupt:
+        typer.echo(f"stopped at once; go on from the last checkpoint with {again}", err=True)
+        raise typer.Exit(130) from None
+    _show(out, task, results, ranges, about_data)
+    if note := spec.part("tune_note"):
+        typer.echo(note)
+    if len(results) < total and not reporter.nothing_left:
+        typer.echo(f"The time is over after {len(results)} of {total} trials; go on with {again}")
 
 
-@tune_app.command("graph", epilog=_GRAPH_EXAMPLES)
-def tune_graph(
-    out: Out,
-    data: graph.Data = None,
-    task: graph.TaskOption = None,
-    recipe: Annotated[str | None, typer.Option(help=RECIPE_HELP, show_default="graph-lp or graph-nc")] = None,
-    trials: Trials = None,
-    minutes: Minutes = None,
-    range_: Ranges = None,
-    own_ranges: OwnRanges = False,
-    set_: Changes = None,
-    seed: Seed = None,
-    features: graph.Features = None,
-    labels: graph.Labels = None,
-    label_column: graph.LabelColumn = None,
-    columns: graph.Columns = None,
-    header: graph.Header = None,
-    allow_unlabelled: graph.Unlabelled = False,
-    resume: Resume = False,
-    threads: Threads = None,
+def _merged(earlier: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of an earlier search with those given now; of repeated ones, those for the same setting give way."""
+    merged = {**earlier, **given}
+    for key in ("set", "range"):
+        names = {assignment.partition("=")[0].strip() for assignment in given.get(key, [])}
+        kept = [each for each in earlier.get(key, []) if each.partition("=")[0].strip() not in names]
+        if kept:
+            merged[key] = [*kept, *given.get(key, [])]
+    return merged
+
+
+def _ranges(settings: LoopSettings, spec: TaskSpec, recipe_name: str, options: Mapping[str, Any]) -> dict[str, Range]:
+    """The recipe's ranges but for what --set fixes, none with --own-ranges, then those of --range."""
+    from hybonet.recipes import recipe
+    from hybonet.training.ranges import check_ranges
+    from hybonet.tuning import read_ranges
+
+    fixed = {assignment.partition("=")[0].strip() for assignment in options.get("set", [])}
+    declared: dict[str, Range] = {}
+    if not options.get("own_ranges"):
+        declared = {name: each for name, each in recipe(recipe_name, spec.name).ranges.items() if name not in fixed}
+    ranges = declared | read_ranges(settings, options.get("range", []))
+    if not ranges:
+        own = options.get("own_ranges")
+        why = "--own-ranges comes without --range" if own else f"recipe {recipe_name} leaves nothing"
+        raise ValueError(f"expected something to search, but {why}; give a range, for example --range lr=0.001:0.1:log")
+    check_ranges(settings, ranges)
+    for name, reason in spec.part("not_searched", {}).items():
+        if name in ranges:
+            raise ValueError(f"range of {name}: {reason.format(name=name)}")
+    return ranges
+
+
+def _show(
+    out: Path, task: Task, results: Sequence[TrialResult], ranges: Mapping[str, Range], about_data: Mapping[str, Any]
 ) -> None:
-    """Search for the settings that do best on the validation links or nodes; the test part has no part in it.
+    """Table, files, picture, and the command that trains with what was found."""
+    from rich.console import Console
 
-    The first trial is the recipe as it is, if the ranges have it. Trials that are worse than most at the same epoch are
-    ended early, those that diverge count as failed. Ctrl-C stops at the next batch, saves, and says how to go on.
-    """
-    with clean_errors():
-        use_threads(threads)
-        given = graph.about_data(data, features, labels, label_column, columns, header, allow_unlabelled)
-        if not resume:
-            recipe, set_ = graph.recipe_and_changes(task, recipe, set_ or [])
-        others = {
-            "recipe": recipe,
-            "set": set_ or None,
-            "range": range_,
-            "own_ranges": own_ranges or None,
-            "seed": seed,
-        }
-        tune_in(_GRAPH, out, given | others, trials=trials, minutes=minutes, resume=resume)
+    from hybonet.reporting.search_table import search_table
+    from hybonet.training.ranges import value_of
+    from hybonet.tuning.progress import ranked, shortened
+    from hybonet.tuning.search_folder import BEST_SETTINGS, TRIALS
 
-
-@tune_app.command("hierarchy", epilog=_HIERARCHY_EXAMPLES)
-def tune_hierarchy(
-    out: Out,
-    data: hierarchy.Data = None,
-    recipe: Annotated[str | None, typer.Option(help=RECIPE_HELP, show_default="hierarchy")] = None,
-    trials: Trials = None,
-    minutes: Minutes = None,
-    range_: Ranges = None,
-    own_ranges: OwnRanges = False,
-    set_: Changes = None,
-    seed: Seed = None,
-    resume: Resume = False,
-    threads: hierarchy.Threads = 1,
-) -> None:
-    """Search for settings whose embedding gives the hierarchy back best, by mean average precision.
-
-    The first trial is the recipe as it is, if the ranges have it. Trials that are worse than most at the same epoch are
-    ended early. Ctrl-C stops at the next batch, saves, and says how to go on.
-    """
-    with clean_errors():
-        use_threads(threads)
-        others = {"recipe": recipe, "set": set_, "range": range_, "own_ranges": own_ranges or None, "seed": seed}
-        tune_in(_HIERARCHY, out, {"data": data} | others, trials=trials, minutes=minutes, resume=resume)
-
-
-@tune_app.command("typing", epilog=_TYPING_EXAMPLES)
-def tune_typing(
-    out: Out,
-    data: entity_typing.Data = None,
-    types: entity_typing.Types = None,
-    words: entity_typing.Words = None,
-    recipe: Annotated[str | None, typer.Option(help=RECIPE_HELP, show_default="typing")] = None,
-    trials: Trials = None,
-    minutes: Minutes = None,
-    range_: Ranges = None,
-    own_ranges: OwnRanges = False,
-    set_: Changes = None,
-    seed: Seed = None,
-    resume: Resume = False,
-    threads: Threads = None,
-) -> None:
-    """Search for the settings with the best macro F1 on the validation mentions; the test mentions have no part in it.
-
-    The first trial is the recipe as it is, if the ranges have it. Trials that are worse than most at the same epoch are
-    ended early. Ctrl-C stops at the next batch, saves, and says how to go on.
-    """
-    with clean_errors():
-        use_threads(threads)
-        given = {"data": data, "types": types and str(types), "words": words and str(words)}
-        others = {"recipe": recipe, "set": set_, "range": range_, "own_ranges": own_ranges or None, "seed": seed}
-        tune_in(_TYPING, out, given | others, trials=trials, minutes=minutes, resume=resume)
+    best = ranked(results, higher_is_better=task.higher_is_better)
+    if not best:
+        raise ValueError(
+            f"none of the {len(results)} trials finished, the last one because {results[-1].reason}; {out / TRIALS} "
+            "has them all; try other ranges in a new folder"
+        )
+    columns = [
+        {**asdict(each), "values": {name: shortened(value) for name, value in each.values.items()}}
+        for each in best[:_SHOWN]
+    ]
+    table = search_table(columns, task.monitor, {name: str(each) for name, each in ranges.items()})
+    Console(highlight=False).print("", table, "")
+    settings = task.settings
+    counts = {state: sum(each.state == state for each in results) for state in ("finished", "pruned", "failed")}
+    meaning = {"finished": "", "pruned": " (ended early, worse than most)", "failed": " (trials.csv says why)"}
+    typer.echo("Trials: " + ", ".join(f"{n} {state}{meaning[state]}" for state, n in counts.items() if n))
+    usual = next((each for each in results if all(value_of(settings, k) == v for k, v in each.values.items())), None)
+    if usual is best[0]:
+        typer.echo(f"None was better than the recipe as it is (trial {usual.number})")
+    elif usual is not None and usual.figure is not None:
+        typer.echo(f"The recipe as it is (trial {usual.number}) has {task.monitor} {usual.figure:.4f}")
+    typer.echo(f"Every trial: {out / TRIALS}")
+    picture = _draw(out, task, results, ranges)
+    if picture:
+        typer.echo(f"Picture: {picture}")
+    words = ["hybonet", "train", task.name]
+    for name, value in about_data.items():
+        option = name.replace("_", "-")
+        several = value if isinstance(value, list) else [value]
+        if isinstance(value, bool):
+            words.append(f"--{option}" if value else f"--no-{option}")
+        else:
+            words += [word for each in several for word in (f"--{option}", str(each))]
+    words += ["--recipe", str(out / BEST_SETTINGS), "--out", str(out / "best")]
+    typer.echo(f"Train with the best settings:\n{shlex.join(words)}")
 
 
-@tune_app.command("translation", epilog=_TRANSLATION_EXAMPLES)
-def tune_translation(
-    out: Out,
-    data: translation.Data = None,
-    source: translation.Source = None,
-    target: translation.Target = None,
-    direction: translation.Direction = None,
-    tokenized: translation.Tokenized = False,
-    codes: translation.Codes = None,
-    recipe: Annotated[str | None, typer.Option(help=RECIPE_HELP, show_default="translation")] = None,
-    trials: Trials = None,
-    minutes: Minutes = None,
-    range_: Ranges = None,
-    own_ranges: OwnRanges = False,
-    set_: Changes = None,
-    seed: Seed = None,
-    resume: Resume = False,
-    threads: Threads = None,
-) -> None:
-    """Search for the settings with the lowest perplexity on the validation pairs; test sentences have no part in it.
+def _draw(out: Path, task: Task, results: Sequence[TrialResult], ranges: Mapping[str, Range]) -> Path | None:
+    """The picture of the search, if matplotlib is there."""
+    from hybonet.reporting.search_chart import draw_search
+    from hybonet.tasks.run_folder import source_name
+    from hybonet.training.ranges import Between
+    from hybonet.tuning.search_folder import PICTURE
 
-    The first trial is the recipe as it is, if the ranges have it. Trials that are worse than most at the same epoch are
-    ended early, those that diverge count as failed. Ctrl-C stops at the next batch, saves, and says how to go on.
-    """
-    with clean_errors():
-        use_threads(threads)
-        given = translation.about_data(data, source, target, direction, tokenized, codes)
-        others = {"recipe": recipe, "set": set_, "range": range_, "own_ranges": own_ranges or None, "seed": seed}
-        tune_in(_TRANSLATION, out, given | others, trials=trials, minutes=minutes, resume=resume)
+    if not find_spec("matplotlib"):
+        return None
+    draw_search(
+        [asdict(each) for each in results],
+        out / PICTURE,
+        title=f"{len(results)} trials on {source_name(task.describe()['data']['source'])}",
+        label=f"validation {task.monitor}",
+        spans={name: (each.low, each.high, each.log) for name, each in ranges.items() if isinstance(each, Between)},
+        choices={name: each.values for name, each in ranges.items() if not isinstance(each, Between)},
+        higher_is_better=task.higher_is_better,
+    )
+    return out / PICTURE
 
 
-def _kg_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
-    """Knowledge-graph tasks that do not know the test triples, not even to leave them out of rankings."""
-    from hybonet.tasks.knowledge_graph.task import KnowledgeGraphTask
-
-    triples = knowledge_graph.load_data(dict(options)).without_test()
-    return lambda settings: KnowledgeGraphTask(settings, triples)
-
-
-def _graph_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
-    from hybonet.tasks.graph.task import GraphLearningTask
-
-    network = graph.load_data(dict(options))
-    return lambda settings: GraphLearningTask(settings, network)
-
-
-def _hierarchy_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
-    from hybonet.data import load_hierarchy
-    from hybonet.tasks.hierarchy.task import HierarchyTask
-
-    edges = load_hierarchy(options.get("data", "wordnet_mammals"))
-    return lambda settings: HierarchyTask(settings, edges)
-
-
-def _typing_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
-    from hybonet.data.mentions.loading import load_mentions
-    from hybonet.data.mentions.named_sets import SHIPPED
-    from hybonet.tasks.typing.task import EntityTypingTask
-
-    files = {name: options.get(name) for name in ("types", "words")}
-    mentions = replace(load_mentions(options.get("data", SHIPPED), **files), test=())
-    return lambda settings: EntityTypingTask(settings, mentions)
-
-
-def _translation_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
-    """Translation tasks of the same subwords, which no trial changes."""
-    from hybonet.tasks.translation.task import TranslationTask
-
-    prepared: list[TranslationData] = []
-
-    def task(settings: TranslationSettings) -> Task:
-        if not prepared:
-            prepared.append(translation.load_data(settings, options).without_test())
-        return TranslationTask(settings, prepared[0])
-
-    return task
-
-
-_KG = Kind(
-    "kg",
-    "default",
-    _kg_tasks,
-    "The search knows no test triples. hybonet train leaves them, too, out of the rankings, so its validation figures "
-    "are higher.",
-    fixed=dict.fromkeys(
-        ("teacher_share", "teacher_answers", "teacher_sharpness"),
-        "a search has no teachers to learn from; leave it out",
-    ),
-)
-_GRAPH = Kind("graph", "graph-lp", _graph_tasks)
-_HIERARCHY = Kind("hierarchy", "hierarchy", _hierarchy_tasks)
-_TYPING = Kind("typing", "typing", _typing_tasks)
-_TRANSLATION = Kind(
-    "translation",
-    "translation",
-    _translation_tasks,
-    fixed=dict.fromkeys(
-        ("tokenizer", "vocabulary", "share_vocabulary", "max_length"),
-        "perplexities of different tokens cannot be compared; fix it with --set {name}=…, and search for each by "
-        "itself",
-    ),
-)
+for _spec in specs().values():
+    add(_spec)

@@ -1,91 +1,156 @@
 """Commands on what was trained, which do with it what its task does: ``hybonet evaluate|predict|plot|export RUN``.
 
-Each task has its own options for them. A task writes ``@predict.of("kg", epilog=...)`` above a function with typer's
-annotations whose first argument is the run; the run's ``config.json`` then chooses the function.
+The run's ``config.json`` names its task, and the task declares the options (:class:`hybonet.tasks.base.Verb`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.main import get_command
 
+from hybonet.cli import made
 from hybonet.cli.app import app, clean_errors
+from hybonet.tasks.base import TaskSpec, specs
 
-_Function = TypeVar("_Function", bound=Callable[..., None])
+Run = Annotated[Path, typer.Argument(help="A run folder, or an exported model.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Everything, as JSON; short for --format json.")]
+Format = Annotated[
+    Literal["table", "json", "csv", "tsv"] | None,
+    typer.Option("--format", help="How answers are written.", show_default="by the ending of --output, else table"),
+]
+AnswersFile = Annotated[
+    Path | None, typer.Option(help="Write to this .json, .csv or .tsv file instead of the terminal.")
+]
+PicturesFolder = Annotated[Path | None, typer.Option(help="Folder for the pictures.", show_default="the run")]
+ExportPlace = Annotated[Path, typer.Option(help="New file (vectors) or new folder; nothing is overwritten.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+
 #: The word before the task's own options is read by the task, --help included.
 _UNREAD = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
-#: All of them, so that one can name the others.
-_VERBS: list[Verb] = []
+_ABOUT = {
+    "evaluate": "Measure a trained model on its test data, or other parts of its data.",
+    "predict": "Ask a trained model.",
+    "plot": "Draw a run: its points, curves and metrics.",
+    "export": "Write a trained model in a format that other tools read.",
+}
 
 
-class Verb:
+class VerbCommand:
     """One such command, and what it is for each task."""
 
-    def __init__(self, name: str, about: str) -> None:
-        self.name, self.about = name, about
-        self.by_task: dict[str, Any] = {}
-        _VERBS.append(self)
-        app.command(name, help=about, context_settings=_UNREAD, options_metavar="RUN [OPTIONS]")(self._call)
+    def __init__(self, name: str, body: Callable[..., None], shared: list[Any]) -> None:
+        self.name, self.body, self.shared = name, body, shared
+        app.command(name, help=_ABOUT[name], context_settings=_UNREAD, options_metavar="RUN [OPTIONS]")(self._call)
 
-    def of(self, task: str, *, epilog: str) -> Callable[[_Function], _Function]:
-        """Decorator: the function is what the command does with runs of this task."""
+    def tasks(self) -> dict[str, TaskSpec]:
+        """The tasks whose models it can be used on."""
+        return {name: spec for name, spec in specs().items() if spec.verb(self.name) is not None}
 
-        def register(function: _Function) -> _Function:
-            own = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
-            own.command(epilog=epilog)(function)
-            self.by_task[task] = get_command(own)
-            return function
+    def command_of(self, spec: TaskSpec) -> Any:
+        """What it is for runs of a task."""
+        verb = spec.verb(self.name)
+        assert verb is not None
+        given = [made.parameter("run", Run), *made.parameters(verb.options), *self.shared]
 
-        return register
+        def body(run: Path, **values: Any) -> None:
+            self.body(
+                run, made.chosen(verb.options, values).given(), **{each.name: values[each.name] for each in self.shared}
+            )
+
+        own = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
+        function = made.command(body, given, name=self.name, about=verb.about or _ABOUT[self.name])
+        own.command(epilog=made.examples(verb.examples))(function)
+        return get_command(own)
 
     def _call(self, context: typer.Context) -> None:
         arguments = list(context.args)
         words = [argument for argument in arguments if not argument.startswith("-")]
         run = next((word for word in words if Path(word).is_dir()), words[0] if words else None)
-        if run is None or (run in self.by_task and not Path(run).exists()):
-            self._explain(arguments, run)
+        with clean_errors():
+            tasks = self.tasks()
+        if run is None or (run in tasks and not Path(run).exists()):
+            self._explain(arguments, tasks, run)
             return
         with clean_errors():
-            command = self._for(Path(run))
-        command.main(arguments, prog_name=f"hybonet {self.name}")
+            from hybonet.tasks.base import refuse_verb
+            from hybonet.tasks.run import Run as RunFolder
 
-    def _for(self, run: Path) -> Any:
-        from hybonet.tasks.run_folder import command_for, read_config
+            spec = RunFolder(run).spec
+            if spec.name not in tasks:
+                raise refuse_verb(spec, self.name)
+        self.command_of(spec).main(arguments, prog_name=f"hybonet {self.name}")
 
-        task = read_config(run, *sorted({task for verb in _VERBS for task in verb.by_task}))["task"]
-        if task not in self.by_task:
-            others = ", ".join(f"hybonet {verb.name}" for verb in _VERBS if task in verb.by_task)
-            raise ValueError(
-                f"expected a run of {', '.join(sorted(self.by_task))} for hybonet {self.name}, but {str(run)!r} was "
-                f"made by {command_for(task)}; what works on it: {others}"
-            )
-        return self.by_task[task]
-
-    def _explain(self, arguments: list[str], task: str | None) -> None:
+    def _explain(self, arguments: list[str], tasks: dict[str, TaskSpec], task: str | None) -> None:
         """Without a run: the options of a task, or what there is."""
         if task is not None:
-            self.by_task[task].main(["--help"], prog_name=f"hybonet {self.name}")  # leaves
+            self.command_of(tasks[task]).main(["--help"], prog_name=f"hybonet {self.name}")  # leaves
         if arguments and "--help" not in arguments:
             typer.echo(f"error: expected a run: hybonet {self.name} RUN {' '.join(arguments)}", err=True)
             raise typer.Exit(2)
         own = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
-        own.command(help=self.about, epilog=self._overview(), options_metavar="RUN [OPTIONS]")(lambda: None)
+        overview = self._overview(tasks)
+        own.command(help=_ABOUT[self.name], epilog=overview, options_metavar="RUN [OPTIONS]")(lambda: None)
         get_command(own).main(["--help"], prog_name=f"hybonet {self.name}", standalone_mode=False)
         raise typer.Exit(0 if arguments else 2)
 
-    def _overview(self) -> str:
+    def _overview(self, tasks: dict[str, TaskSpec]) -> str:
         lines = ["**What it does and its options depend on the task that made the run:**"]
-        for task, command in self.by_task.items():
-            lines.append(f"`hybonet {self.name} {task} --help` — {command.help.strip().splitlines()[0]}")
-        lines += [command.epilog for command in self.by_task.values()]
+        verbs = {spec: spec.verb(self.name) for spec in tasks.values()}
+        for spec, verb in verbs.items():
+            about = ((verb.about if verb else "") or _ABOUT[self.name]).splitlines()[0]
+            lines.append(f"**{spec.title}**: `hybonet {self.name} {spec.name} --help` — {about}")
+        lines += [verb.examples for verb in verbs.values() if verb and verb.examples]
         return "\n\n".join(lines)
 
 
-evaluate = Verb("evaluate", "Measure a trained model on its test data, or other parts of its data.")
-predict = Verb("predict", "Ask a trained model.")
-plot = Verb("plot", "Draw a run: its points, curves and metrics.")
-export = Verb("export", "Write a trained model in a format that other tools read.")
+def _load(run: Path) -> Any:
+    from hybonet.tasks.api import load
+
+    return load(run)
+
+
+def _evaluate(run: Path, options: dict[str, Any], as_json: bool, form: Any, output: Path | None, quiet: bool) -> None:
+    from hybonet.cli.answers import answer_format, write
+
+    written_as = answer_format("json" if as_json else form, output)
+    write(_load(run).evaluate(**options), written_as, output, quiet=quiet)
+
+
+def _predict(run: Path, options: dict[str, Any], as_json: bool, form: Any, output: Path | None, quiet: bool) -> None:
+    from hybonet.cli.answers import answer_format, write
+
+    written_as = answer_format("json" if as_json else form, output)
+    write(_load(run).predict(**options), written_as, output, quiet=quiet)
+
+
+def _plot(run: Path, options: dict[str, Any], output: Path | None, quiet: bool) -> None:
+    from hybonet.reporting.disk import require_matplotlib
+
+    require_matplotlib()
+    for path in _load(run).plot(output, **options):
+        if not quiet:
+            typer.echo(str(path))
+
+
+def _export(run: Path, options: dict[str, Any], output: Path, quiet: bool) -> None:
+    said = _load(run).export(output, **options)
+    if not quiet:
+        typer.echo(said)
+
+
+_WRITTEN = [
+    made.parameter("as_json", AsJson, False),
+    made.parameter("form", Format, None),
+    made.parameter("output", AnswersFile, None),
+    made.parameter("quiet", Quiet, False),
+]
+evaluate = VerbCommand("evaluate", _evaluate, _WRITTEN)
+predict = VerbCommand("predict", _predict, _WRITTEN)
+plot = VerbCommand(
+    "plot", _plot, [made.parameter("output", PicturesFolder, None), made.parameter("quiet", Quiet, False)]
+)
+export = VerbCommand("export", _export, [made.parameter("output", ExportPlace), made.parameter("quiet", Quiet, False)])

@@ -1,9 +1,9 @@
-"""What a report shows of each task's records: the measures that count, where records keep them, and what they mean."""
+"""What a report shows of a record: the measures that count, where records keep them, and what they mean."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -47,109 +47,39 @@ class Headline:
     #: The measure of the validation data, for runs without test data; None if nothing is held out.
     validation: Measure | None = None
 
+    def figures(self, record: Mapping[str, Any]) -> dict[str, float]:
+        """The numbers of a record by their headers.
 
-_MODEL = {"model": ("settings", "model")}
-_DIM = {"dim": ("settings", "dim")}
-_TYPING = Headline(
-    "Entity typing",
-    "Test mentions, macro F1 of all types and by level, types above one half. tuned: of all types, above the threshold "
-    "that the validation data chooses.",
-    _MODEL | _DIM,
-    (Measure("total F1", ("test", "total", "f1")),),
-    Measure("valid F1", ("valid", "total", "f1")),
-)
-_GRAPH = _MODEL | _DIM | {"protocol": ("protocol",)}
-_LEAK = "Protocol released: that of the published code, which leaks; compare it with nothing else."
+        Example:
+            >>> headline = Headline("Graphs", "", {}, (Measure("MRR", ("test", "mrr")),))
+            >>> headline.figures({"test": {"mrr": 0.5}})
+            {'MRR': 0.5}
+        """
+        every = (*self.measures, *((self.validation,) if self.validation else ()))
+        return {each.header: value for each in every if (value := each.of(record)) is not None}
 
-_LINKS = Headline(
-    "Links of graphs",
-    f"Held-out edges against as many pairs without. AP: average precision. {_LEAK}",
-    _GRAPH,
-    (Measure("ROC AUC", ("test", "roc_auc")), Measure("AP", ("test", "average_precision"))),
-    Measure("valid AUC", ("valid", "roc_auc")),
-)
-_CLASSES = Headline(
-    "Classes of nodes",
-    f"Test nodes. F1: of the second class if there are two, else micro. {_LEAK}",
-    _GRAPH,
-    (
-        Measure("F1", ("test", "f1")),
-        Measure("macro F1", ("test", "macro_f1")),
-        Measure("accuracy", ("test", "accuracy")),
-    ),
-    Measure("valid F1", ("valid", "f1")),
-)
-_OTHERS = {
-    "kg": Headline(
-        "Knowledge graphs",
-        "Test triples, filtered ranking both ways, ties realistic. released: MRR by the protocol of the paper's code "
-        "(easier).",
-        _MODEL | _DIM,
-        (
-            Measure("MRR", ("test", "both", "mrr")),
-            *(Measure(f"H@{k}", ("test", "both", f"hits@{k}")) for k in (1, 3, 10)),
-            Measure("released", ("test_released_protocol", "mrr")),
-        ),
-        Measure("valid MRR", ("valid", "mrr")),
-    ),
-    "hierarchy": Headline(
-        "Hierarchies",
-        "All ancestors ranked among the other nodes (reconstruction: nothing is held out). rank: mean, best 1. MAP: "
-        "mean average precision.",
-        _DIM,
-        (
-            Measure("rank", ("metrics", "mean_rank"), decimals=2),
-            Measure("MAP", ("metrics", "mean_average_precision")),
-        ),
-    ),
-    "translation": Headline(
-        "Translation",
-        "Test sentences. BLEU and chrF: sacreBLEU's, of plain text. tok. BLEU: of lowercased Moses tokens, the paper's "
-        "convention. ppl: perplexity of the references, lower is better.",
-        {"direction": ("data", "direction"), **_MODEL, **_DIM},
-        (
-            Measure("BLEU", ("test", "bleu"), decimals=2),
-            Measure("tok. BLEU", ("test", "tokenized_bleu"), decimals=2),
-            Measure("chrF", ("test", "chrf"), decimals=2),
-            Measure("ppl", ("test", "perplexity"), decimals=2),
-        ),
-        Measure("valid ppl", ("valid", "perplexity"), decimals=2),
-    ),
-    "probe": Headline(
-        "Probes",
-        "Test sentences, the layer that is best on validation data. UUAS: share of the trees' edges found. Root: share "
-        "of roots found. Dspr, Nspr: rank correlation of distances and of depths.",
-        {
-            "encoder": ("encoder", "name"),
-            "probe": ("settings", "probe"),
-            "control": ("settings", "control"),
-            "layer": ("best_layer",),
-        },
-        tuple(Measure(name, ("test", name.lower())) for name in ("UUAS", "Dspr", "Root", "Nspr")),
-        Measure("valid UUAS", ("valid", "uuas")),
-    ),
-}
-#: The tasks whose records can be reported.
-TASKS = ("kg", "hierarchy", "graph", "translation", "typing", "probe")
+    def line(self, record: Mapping[str, Any]) -> str:
+        """The same in a line."""
+        return ", ".join(f"{header} {value:.4g}" for header, value in self.figures(record).items())
 
 
-def headline_of(record: Mapping[str, Any]) -> Headline:
-    """What to show of a record: by its task, for graphs by what is predicted, for typing with the levels of its types.
+#: What to show of a record.
+HeadlineOf = Callable[[Mapping[str, Any]], Headline]
+
+
+def plain_headline(title: str, record: Mapping[str, Any]) -> Headline:
+    """For a task that declares none: all figures of the test part, else of validation.
 
     Example:
-        >>> headline_of({"task": "graph", "test": {"roc_auc": 0.9}}).title
-        'Links of graphs'
-        >>> [each.header for each in headline_of({"task": "typing", "test": {"total": {}, "coarse": {}}}).measures]
-        ['total F1', 'coarse', 'tuned']
+        >>> record = {"test": {"accuracy": 0.5}, "valid": {"accuracy": 0.75}}
+        >>> plain_headline("Toys", record).line(record)
+        'accuracy 0.5, valid accuracy 0.75'
     """
-    if record["task"] == "graph":
-        return _CLASSES if _LINKS.measures[0].of(record) is None else _LINKS
-    if record["task"] == "typing":
-        levels = (level for level in look_up(record, "test") or () if level != "total")
-        by_level = (Measure(level, ("test", level, "f1")) for level in levels)
-        tuned = Measure("tuned", ("test_calibrated", "total", "f1"))
-        return replace(_TYPING, measures=(*_TYPING.measures, *by_level, tuned))
-    return _OTHERS[record["task"]]
+    parts = {part: record.get(part) or {} for part in ("test", "valid")}
+    names = {part: [name for name, value in found.items() if isinstance(value, float)] for part, found in parts.items()}
+    measures = tuple(Measure(name, ("test", name)) for name in names["test"])
+    validation = next((Measure(f"valid {name}", ("valid", name)) for name in names["valid"]), None)
+    return Headline(title, "", {}, measures or ((validation,) if validation else ()), validation if measures else None)
 
 
 def look_up(record: Mapping[str, Any], *path: str) -> Any:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from hybonet.reporting.headlines import TASKS, headline_of, look_up
+from hybonet.reporting.headlines import HeadlineOf, look_up
 
 RECORD = "record.json"
 
 
-def load_records(paths: Iterable[Path]) -> list[dict[str, Any]]:
-    """Records from run folders, from record files, or from folders full of either; each once."""
+def load_records(paths: Iterable[Path], tasks: Mapping[str, HeadlineOf]) -> list[dict[str, Any]]:
+    """Records from run folders, from record files, or from folders full of either; each once.
+
+    Args:
+        tasks: those whose records can be reported, with what is shown of each.
+    """
     records = {}
     for path in paths:
         for file in _record_files(path):
@@ -21,7 +25,7 @@ def load_records(paths: Iterable[Path]) -> list[dict[str, Any]]:
                 record = json.loads(file.read_text(encoding="utf-8"))
             except (json.JSONDecodeError, UnicodeDecodeError) as error:
                 raise ValueError(f"{file}: expected a run record in JSON, but {error}") from None
-            _check(record, file)
+            _check(record, file, tasks)
             name = file.parent.name if file.name == RECORD else file.stem
             records[file.resolve()] = {**record, "source": name}
     return list(records.values())
@@ -45,14 +49,14 @@ def _record_files(path: Path) -> list[Path]:
     return files
 
 
-def _check(record: Any, file: Path) -> None:
+def _check(record: Any, file: Path, tasks: Mapping[str, HeadlineOf]) -> None:
     """Refuse JSON that is not the record of a finished run with something measured."""
-    if not isinstance(record, dict) or record.get("task") not in TASKS:
+    if not isinstance(record, dict) or record.get("task") not in tasks:
         got = f"task {record['task']!r}" if isinstance(record, dict) and "task" in record else "other JSON"
-        raise ValueError(f"{file}: expected the record of a finished run ({', '.join(TASKS)}), got {got}")
+        raise ValueError(f"{file}: expected the record of a finished run ({', '.join(tasks)}), got {got}")
     kinds = {("data", "source"): str, ("settings",): dict, ("seed",): int, ("seconds",): int | float}
     missing = [".".join(path) for path, kind in kinds.items() if not isinstance(look_up(record, *path), kind)]
-    headline = headline_of(record)
+    headline = tasks[record["task"]](record)
     measures = [measure for measure in (headline.measures[0], headline.validation) if measure is not None]
     if all(measure.of(record) is None for measure in measures):
         missing.append(" or ".join(measure.name for measure in measures))

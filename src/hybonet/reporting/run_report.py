@@ -13,7 +13,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from hybonet.reporting.headlines import Headline, Measure, headline_of, look_up
+from hybonet.reporting.headlines import Headline, HeadlineOf, Measure, look_up
 from hybonet.reporting.narrow_table import add_row, narrow_table
 
 #: What the columns of all tables mean.
@@ -99,12 +99,12 @@ class Experiment:
         }
 
 
-def experiments(records: Iterable[dict[str, Any]]) -> list[Experiment]:
+def experiments(records: Iterable[dict[str, Any]], headline_of: HeadlineOf) -> list[Experiment]:
     """Group records by everything but the seed, in the order of their first appearance."""
     groups: dict[str, list[dict[str, Any]]] = {}
     for record in records:
         groups.setdefault(json.dumps(_identity(record), sort_keys=True), []).append(record)
-    return [_experiment(group) for group in groups.values()]
+    return [_experiment(group, headline_of(group[0])) for group in groups.values()]
 
 
 def _identity(record: dict[str, Any]) -> list[Any]:
@@ -119,9 +119,8 @@ def _identity(record: dict[str, Any]) -> list[Any]:
     return [record["task"], *about, record.get("recipe"), settings]
 
 
-def _experiment(records: list[dict[str, Any]]) -> Experiment:
+def _experiment(records: list[dict[str, Any]], headline: Headline) -> Experiment:
     first = records[0]
-    headline = headline_of(first)
     wanted = [*headline.measures, *([headline.validation] if headline.validation else [])]
     # A copy of a run, or its exported model, is no further seed.
     alike = {(record["seed"], *(measure.of(record) for measure in wanted)): record for record in reversed(records)}

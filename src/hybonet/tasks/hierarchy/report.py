@@ -1,8 +1,9 @@
-"""Tables of a run for the terminal."""
+"""What is shown of an embedded hierarchy: the figures of its training, and the nearest nodes of a few words."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
@@ -10,8 +11,22 @@ from torch import Tensor
 
 from hybonet.data import Hierarchy, display_name
 from hybonet.geometry import Lorentz
+from hybonet.reporting.headlines import Headline, Measure
 from hybonet.reporting.labels import choose_labels
 
+if TYPE_CHECKING:
+    from hybonet.tasks.run import Run
+
+_HEADLINE = Headline(
+    "Hierarchies",
+    "All ancestors ranked among the other nodes (reconstruction: nothing is held out). rank: mean, best 1. MAP: mean "
+    "average precision.",
+    {"dim": ("settings", "dim")},
+    (
+        Measure("rank", ("metrics", "mean_rank"), decimals=2),
+        Measure("MAP", ("metrics", "mean_average_precision")),
+    ),
+)
 _EXAMPLES = ("dog", "whale", "bat")
 
 
@@ -87,3 +102,18 @@ def _example_nodes(hierarchy: Hierarchy) -> list[int]:
     known = [node for word in _EXAMPLES if (node := hierarchy.find(word)) is not None]
     candidates = dict.fromkeys([*known, *choose_labels(hierarchy, len(hierarchy))])
     return [node for node in candidates if hierarchy.depths[node] > 0][:3]
+
+
+def headline(record: Mapping[str, Any]) -> Headline:
+    """What ``hybonet report`` shows of a record."""
+    return _HEADLINE
+
+
+def after_training(run: Run) -> Iterable[Any]:
+    """What the terminal shows when a training is done."""
+    from hybonet.tasks.hierarchy.predictor import HierarchyModel
+
+    record, model = run.record, HierarchyModel.of_run(run)
+    assert record is not None
+    yield metrics_table(record)
+    yield neighbours_table(model.points, model.hierarchy, model.manifold)

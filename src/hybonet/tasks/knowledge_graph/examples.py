@@ -9,7 +9,7 @@ from torch import Tensor
 
 from hybonet.data.triples.triple_data import SplitName, TripleData
 from hybonet.metrics.ranking import filtered_ranks
-from hybonet.tasks.knowledge_graph.predictor import Answer, KGModel
+from hybonet.tasks.knowledge_graph.predictor import Answer, KnowledgeGraphModel
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,9 @@ def _shares(counts: Tensor, total: int) -> list[int]:
     return whole.tolist()
 
 
-def held_out_examples(model: KGModel, split: SplitName = "test", count: int = 10, top: int = 3) -> list[Example]:
+def held_out_examples(
+    model: KnowledgeGraphModel, split: SplitName = "test", count: int = 10, top: int = 3
+) -> list[Example]:
     """Ask the model the questions of :func:`example_triples`."""
     graph = model.graph
     everything = graph.triples("all")
@@ -72,7 +74,7 @@ def held_out_examples(model: KGModel, split: SplitName = "test", count: int = 10
 
 
 @torch.no_grad()
-def _filtered_rank(model: KGModel, head: int, relation: int, tail: int, known: Tensor) -> int:
+def _filtered_rank(model: KnowledgeGraphModel, head: int, relation: int, tail: int, known: Tensor) -> int:
     scores = model.scorer(torch.tensor([head]), torch.tensor([relation]))
     rows = torch.zeros_like(known)
     return int(filtered_ranks(scores, torch.tensor([tail]), (rows, known)).rank)

@@ -1,4 +1,4 @@
-"""All pictures of a knowledge-graph run, drawn from its folder alone."""
+"""All pictures of a knowledge-graph model."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from hybonet.reporting.radial_layout import radial_layout
 from hybonet.reporting.tree_pictures import draw_tree
 from hybonet.tasks.knowledge_graph.models.tail_search import all_points
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
+from hybonet.tasks.knowledge_graph.options import Plot
 from hybonet.tasks.knowledge_graph.predicted_hierarchy import (
     PredictedHierarchy,
     hierarchical_relations,
     predicted_hierarchy,
 )
-from hybonet.tasks.knowledge_graph.predictor import KGModel
-from hybonet.tasks.run_folder import CURVES, RECORD, read_record, source_name
+from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel
+from hybonet.tasks.run_folder import CURVES, source_name
 from hybonet.training.history import read_history
 
 POINTS, RELATIONS = "points.png", "relations.png"
@@ -29,24 +30,21 @@ _RADIUS = 4.5  # of the drawn tree: leaves near the rim, labels still apart
 _BRANCHES = 10
 
 
-def draw_run(run: Path, folder: Path, *, hierarchy: list[str] | None = None) -> list[Path]:
-    """Draw everything there is to draw of a run into ``folder``, and say what was drawn.
+def pictures(model: KnowledgeGraphModel, folder: Path, options: Plot) -> list[Path]:
+    """Draw everything there is to draw of a model into ``folder``, and say what was drawn.
 
     ``curves.png`` (training), ``relations.png`` (MRR by relation, of a finished run), ``points.png`` (the entities),
-    and, if a relation makes a hierarchy, ``disk.png`` and the interactive ``disk.html`` of it. ``hierarchy`` names the
-    relations to take for that.
+    and, if a relation makes a hierarchy, ``disk.png`` and the interactive ``disk.html`` of it.
     """
-    model = KGModel.load(run)
-    relations = hierarchy or hierarchical_relations(model.graph)
+    relations = options.hierarchy or hierarchical_relations(model.graph)
     tree = predicted_hierarchy(model, relations) if relations else None
-    folder.mkdir(parents=True, exist_ok=True)
     name = source_name(model.graph.source)
     drawn = []
-    if history := read_history(run):
+    if model.run is not None and (history := read_history(model.run.folder)):
         draw_curves(history, "mrr", folder / CURVES, title=f"Training on {name}", label="validation MRR")
         drawn.append(folder / CURVES)
-    if (run / RECORD).exists() and "test" in (record := read_record(run)):
-        test = record["test"]
+    if model.record is not None and "test" in model.record:
+        test = model.record["test"]
         overall = f"{name}: test MRR by relation (overall {test['both']['mrr']:.3f})"
         draw_relation_bars(test["by_relation"], folder / RELATIONS, title=overall)
         drawn.append(folder / RELATIONS)
@@ -58,7 +56,7 @@ def draw_run(run: Path, folder: Path, *, hierarchy: list[str] | None = None) -> 
     return drawn
 
 
-def _draw_points(model: KGModel, tree: PredictedHierarchy | None, path: Path, name: str) -> None:
+def _draw_points(model: KnowledgeGraphModel, tree: PredictedHierarchy | None, path: Path, name: str) -> None:
     """The entities' own points, projected to two dimensions; coloured by branch of the hierarchy if there is one."""
     graph, scorer = model.graph, model.hyperbolic_scorer("a picture of its points")
     manifold, points = scorer.manifold, all_points(scorer).double()
@@ -78,7 +76,9 @@ def _draw_points(model: KGModel, tree: PredictedHierarchy | None, path: Path, na
     )
 
 
-def _draw_tree(model: KGModel, tree: PredictedHierarchy, relations: list[str], folder: Path, name: str) -> list[Path]:
+def _draw_tree(
+    model: KnowledgeGraphModel, tree: PredictedHierarchy, relations: list[str], folder: Path, name: str
+) -> list[Path]:
     """The hierarchy as the model sees it, laid out on the hyperbolic plane."""
     graph, plane, found = model.graph, Lorentz(), tree.hierarchy
     note = (

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from hybonet.data import Hierarchy
 from hybonet.data.triples.triple_data import TripleData
-from hybonet.tasks.knowledge_graph.predictor import KGModel
+from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel
 
 #: Parents tried in turn for an entity whose better ones would close a circle.
 _CANDIDATES = 10
@@ -73,7 +73,7 @@ def _has_levels(edges: Tensor) -> bool:
 
 
 @torch.no_grad()
-def predicted_hierarchy(model: KGModel, relations: list[str]) -> PredictedHierarchy:
+def predicted_hierarchy(model: KnowledgeGraphModel, relations: list[str]) -> PredictedHierarchy:
     """Join every entity that takes part in the relations with the parent that the model finds most probable.
 
     An entity that has no parent in the training data gets one only if the model is sure. The most certain edges come
@@ -104,7 +104,7 @@ def predicted_hierarchy(model: KGModel, relations: list[str]) -> PredictedHierar
     return PredictedHierarchy(hierarchy, entities, new, sum(edge in true and edge not in known for edge in joined))
 
 
-def _best_parents(model: KGModel, members: Tensor, relations: list[int]) -> tuple[Tensor, Tensor]:
+def _best_parents(model: KnowledgeGraphModel, members: Tensor, relations: list[int]) -> tuple[Tensor, Tensor]:
     """Probabilities and numbers of the most probable parents among the members, ``(n, candidates)`` each."""
     count = len(members)
     wanted = min(_CANDIDATES, count - 1)

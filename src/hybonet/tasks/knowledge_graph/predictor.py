@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,18 +13,24 @@ from torch import Tensor
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.data.vocabulary import Vocabulary
 from hybonet.metrics.ranking import KnownAnswers
+from hybonet.reporting.answers import Answers, Measures
+from hybonet.tasks.knowledge_graph.data import write
 from hybonet.tasks.knowledge_graph.evaluation import rank_triples
-from hybonet.tasks.knowledge_graph.models.tail_search import ScoreSearch, TailSearch
+from hybonet.tasks.knowledge_graph.models.tail_search import ScoreSearch, TailSearch, all_points
 from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
-from hybonet.tasks.knowledge_graph.pretrained import write_pretrained
-from hybonet.tasks.knowledge_graph.run import read_graph, read_model
-from hybonet.tasks.knowledge_graph.task import read_with_other
-from hybonet.tasks.pretrained import record_if_known
-from hybonet.tasks.run_folder import read_config
+from hybonet.tasks.knowledge_graph.options import Evaluate, Predict
+from hybonet.tasks.knowledge_graph.questions import COLUMNS, read_questions
+from hybonet.tasks.knowledge_graph.report import LEGEND, answer_tables, evaluation_tables, judgement_table
+from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings
+from hybonet.tasks.knowledge_graph.task import evaluate, read_with_other
+from hybonet.tasks.predictor import Embedding, Predictor
+from hybonet.tasks.run_folder import CONFIG, source_name
+from hybonet.tasks.vector_files import Chart
 
 if TYPE_CHECKING:
     from hybonet.tasks.knowledge_graph.models.faiss_search import FaissTailSearch
+    from hybonet.tasks.run import Run
 
 #: A question in numbers: head, relation and tail, with None for the one that is asked for.
 _Question = tuple[int | None, int | None, int | None]
@@ -34,7 +40,7 @@ _Question = tuple[int | None, int | None, int | None]
 class Answer:
     """One answer: a name, its probability among all candidates, and whether the triple was in the training data.
 
-    The probability is None where only the best scores are known (:meth:`KGModel.index`).
+    The probability is None where only the best scores are known (:meth:`KnowledgeGraphModel.index`).
     """
 
     label: str
@@ -70,7 +76,7 @@ class Judgement:
         return asdict(self)
 
 
-class KGModel:
+class KnowledgeGraphModel(Predictor):
     """A trained model with the graph it knows.
 
     Probabilities are the softmax of the scores over all candidates of a question; they add up to one over all entities
@@ -84,10 +90,12 @@ class KGModel:
 
     Example:
         >>> graph = TripleData.from_labels([("dog", "is a", "canine"), ("wolf", "is a", "canine")])
-        >>> model = KGModel(TripleScorer(3, 1, 8), graph)
+        >>> model = KnowledgeGraphModel(TripleScorer(3, 1, 8), graph)
         >>> sorted(answer.label for answer in model.tails("dog", "is a", top=3, known=False))
         ['dog', 'wolf']
     """
+
+    task_name = "kg"
 
     def __init__(
         self,
@@ -97,42 +105,22 @@ class KGModel:
         config: Mapping[str, Any] | None = None,
         record: Mapping[str, Any] | None = None,
     ) -> None:
-        self.scorer, self.graph = scorer.eval(), graph
+        self.model = self.scorer = scorer.eval()
+        self.graph = graph
         self.config, self.record = dict(config or {}), record
         self._known = KnownAnswers(graph.with_reciprocals("train"), 2 * graph.num_relations)
         self._tails: tuple[Any, TailSearch | ScoreSearch] | None = None
 
     @classmethod
-    def from_pretrained(cls, folder: str | Path) -> KGModel:
-        """A model from a folder on disk: of :meth:`save_pretrained`, or of a run made by ``hybonet train kg``."""
-        folder = Path(folder)
-        graph = read_graph(folder)
-        scorer = read_model(folder, graph)
-        return cls(scorer, graph, config=read_config(folder, "kg"), record=record_if_known(folder))
+    def of_run(cls, run: Run) -> KnowledgeGraphModel:
+        graph = run.data.graph
+        return cls(_scorer_of(run), graph, config=run.config, record=run.record)
 
-    @classmethod
-    def load(cls, folder: str | Path) -> KGModel:
-        """The best model of a run made by ``hybonet train kg``; the same as :meth:`from_pretrained`."""
-        return cls.from_pretrained(folder)
-
-    def save_pretrained(self, folder: str | Path) -> None:
-        """Write a new folder with what use needs and nothing else, in the layout that the Hugging Face hub knows.
-
-        ``config.json``, ``model.safetensors``, the graph with its labels, ``README.md`` (a model card), and
-        ``record.json`` if the metrics are known. It appears complete or not at all.
-
-        Example:
-            >>> import tempfile
-            >>> graph = TripleData.from_labels([("dog", "is a", "canine"), ("wolf", "is a", "canine")])
-            >>> folder = Path(tempfile.mkdtemp()) / "animals"
-            >>> KGModel(TripleScorer(3, 1, 8), graph).save_pretrained(folder)
-            >>> KGModel.from_pretrained(folder).graph
-            TripleData('triples': 3 entities, 1 relations, 2 / 0 / 0 triples)
-        """
-        write_pretrained(Path(folder), self.hyperbolic_scorer("a saved model"), self.graph, self.config, self.record)
+    def saved(self, folder: Path) -> dict[str, Any]:
+        return {"model": self.hyperbolic_scorer("a saved model").config(), "graph": write(folder, self.graph)}
 
     def __repr__(self) -> str:
-        return f"KGModel({type(self.scorer).__name__}, {self.graph!r})"
+        return f"KnowledgeGraphModel({type(self.scorer).__name__}, {self.graph!r})"
 
     def tails(self, head: str, relation: str, top: int = 10, *, known: bool = True) -> list[Answer]:
         """What (head, relation, ?) may be; without ``known``, only what the training data does not say already."""
@@ -174,7 +162,7 @@ class KGModel:
 
         Example:
             >>> graph = TripleData.from_labels([("dog", "is a", "canine"), ("wolf", "is a", "canine")])
-            >>> model = KGModel(TripleScorer(3, 1, 8), graph)
+            >>> model = KnowledgeGraphModel(TripleScorer(3, 1, 8), graph)
             >>> answers = model.ask_many([{"head": "dog", "relation": "is a"}, {"head": "dog", "tail": "wolf"}])
             >>> [len(each) for each in answers]
             [3, 1]
@@ -196,7 +184,7 @@ class KGModel:
 
         Example:
             >>> graph = TripleData.from_labels([("dog", "is a", "canine"), ("wolf", "is a", "canine")])
-            >>> model = KGModel(TripleScorer(3, 1, 8), graph)
+            >>> model = KnowledgeGraphModel(TripleScorer(3, 1, 8), graph)
             >>> [(each.tail, each.known) for each in model.judge([{"head": "dog", "relation": "is a", "tail": "wolf"}])]
             [('wolf', False)]
         """
@@ -227,6 +215,123 @@ class KGModel:
             for (h, r, t), *values in zip(rows, *(column.tolist() for column in columns), strict=True)
         ]
 
+    def predict(
+        self, question: Mapping[str, str] | Sequence[Mapping[str, str]] | None = None, **options: Any
+    ) -> Answers:
+        """Rank what a missing head, relation or tail may be, or judge whole triples.
+
+        Args:
+            question: a mapping with two or three of ``head``, ``relation`` and ``tail``, or several such; or give these
+                as keywords.
+            options: of ``hybonet predict``: ``head``, ``relation``, ``tail``, ``top``, ``new``, ``questions``, …
+
+        Example:
+            >>> graph = TripleData.from_labels([("dog", "is a", "canine"), ("wolf", "is a", "canine")])
+            >>> model = KnowledgeGraphModel(TripleScorer(3, 1, 8), graph)
+            >>> len(model.predict(head="dog", relation="is a", top=2))
+            2
+        """
+        asked = Predict.checked(options)
+        one = {name: value for name in COLUMNS if (value := getattr(asked, name))}
+        several = [question] if isinstance(question, Mapping) else question
+        if sum(map(bool, (one, asked.questions, several))) != 1:
+            raise ValueError("expected either two or three of --head, --relation and --tail, or a file of --questions")
+        questions = several or (read_questions(asked.questions) if asked.questions else [one])
+        whole = all(len(each) == len(COLUMNS) for each in questions)
+        if whole and (asked.new or asked.faiss):
+            raise ValueError(
+                f"expected a question for --{'new' if asked.new else 'faiss'}, got whole triples to judge; leave it "
+                "out, or leave out the head, relation or tail that you ask for"
+            )
+        self._read_as_asked(asked.other_reading, asked.reading_power)
+        try:
+            return self._judged(questions) if whole else self._answered(questions, asked)
+        except ValueError as error:
+            # One question has no number; of a file, the message names file and question.
+            text = f"{asked.questions}, {error}" if asked.questions else str(error).removeprefix("question 1: ")
+            raise ValueError(text) from None
+
+    def _judged(self, questions: Sequence[Mapping[str, str]]) -> Answers:
+        rows = [each.as_dict() for each in self.judge(questions)]
+        columns = [*COLUMNS, "tail_rank", "head_rank", "probability", "score", "known"]
+        return Answers(rows, columns=columns, tables=lambda: [judgement_table(rows)])
+
+    def _answered(self, questions: Sequence[Mapping[str, str]], asked: Predict) -> Answers:
+        index = self.index() if asked.faiss else None
+        found = self.ask_many(questions, asked.top, known=not asked.new, index=index)
+        answered = [
+            (dict(question), [each.as_dict() for each in own]) for question, own in zip(questions, found, strict=True)
+        ]
+        rows = (
+            {**{name: question.get(name, "") for name in COLUMNS}, "rank": rank, **answer}
+            for question, own in answered
+            for rank, answer in enumerate(own, 1)
+        )
+        columns = [*COLUMNS, "rank", "label", "name", "probability", "score", "known"]
+        return Answers(rows, columns=columns, tables=lambda: answer_tables(answered))
+
+    def evaluate(self, **options: Any) -> Measures:
+        """Filtered ranking: overall, by direction, by relation and by kind of relation."""
+        asked = Evaluate.checked(options)
+        if not len(self.graph.triples(asked.split)):
+            where = "" if self.run is None else f" of {self.run.folder}"
+            raise ValueError(f"the graph{where} has no {asked.split} triples; choose another --split")
+        directions = self._read_as_asked(asked.other_reading, asked.reading_power)
+        measured = evaluate(self.scorer, self.graph, asked.split, protocol=asked.protocol, ties=asked.ties)
+        result = {**directions, **measured}
+        return Measures(result, tables=lambda: _evaluation(result))
+
+    def embedding(self) -> Embedding:
+        scorer, entities = self.hyperbolic_scorer("vectors"), self.graph.entities
+        names = [entities.name(number) for number in range(len(entities))]
+        return Embedding(list(entities), names, all_points(scorer), scorer.manifold)
+
+    def export_as(self, to: str, output: Path, chart: Chart | None) -> str:
+        if to != "pykeen":
+            return super().export_as(to, output, chart)
+        from hybonet.tasks.knowledge_graph.pykeen_export import write_pykeen
+
+        write_pykeen(self, output, chart or "lorentz")
+        return f"Triples and embeddings for PyKEEN: {output}"
+
+    def card_text(self) -> str:
+        graph, scorer = self.graph, self.hyperbolic_scorer("a saved model")
+        sizes = graph.statistics()
+        text = (
+            f"A knowledge-graph model in hyperbolic space (the Lorentz model, K = {scorer.manifold.curvature:.6g}): "
+            f"{sizes['entities']:,} entities as points with {scorer.config()['dim']} ambient coordinates, and a Lorentz "
+            f"linear map for each of {sizes['relations']:,} relations and its inverse. It was trained on "
+            f"{sizes['train']:,} triples of `{source_name(graph.source)}`, which are in this folder."
+        )
+        if scorer.reads_both_ways:
+            text += "\n\nTriples are scored by both of their readings, from head to tail and back; "
+            text += "`read_both_ways(0)` answers by one."
+        return text
+
+    def card_example(self) -> str:
+        head, relation, _ = self.graph.train[0].tolist()
+        asked = f'head="{self.graph.entities[head]}", relation="{self.graph.relations[relation]}"'
+        return f"print(model.predict({asked}, top=5))  # labels or names, as in entities.tsv and relations.tsv"
+
+    def _read_as_asked(self, other: float | None, power: float | None) -> dict[str, float]:
+        """Read as options say, or else as the run's own settings do; how it reads, as far as that is known."""
+        given = {
+            name: value for name, value in (("other_reading", other), ("reading_power", power)) if value is not None
+        }
+        own, fields = self.config.get("settings", {}), KnowledgeGraphSettings.model_fields
+        names = ("other_reading", "reading_power")
+        if not given:
+            return {name: own[name] for name in names if name in own}
+        asked = {name: given.get(name, own.get(name, fields[name].default)) for name in names}
+        if not asked["other_reading"] and power is not None:
+            found = "the run has none of its own" if other is None else "got --other-reading 0"
+            raise ValueError(
+                "expected a share of the other reading with --reading-power, which changes nothing without one, and "
+                f"{found}; give --other-reading 0.3, say, or leave --reading-power out"
+            )
+        self.read_both_ways(**asked)
+        return asked
+
     def read_both_ways(self, other_reading: float, reading_power: float = 0.5) -> None:
         """Answer by both readings of a triple from now on, as the settings of these names do; by one with 0.
 
@@ -234,7 +339,7 @@ class KGModel:
 
         Example:
             >>> graph = TripleData.from_labels([("dog", "is a", "canine"), ("wolf", "is a", "canine")])
-            >>> model = KGModel(TripleScorer(3, 1, 8), graph)
+            >>> model = KnowledgeGraphModel(TripleScorer(3, 1, 8), graph)
             >>> model.read_both_ways(0.4)
             >>> model.scorer.reads_both_ways
             True
@@ -367,3 +472,24 @@ def _answers(
         for number, probability, score, member in zip(numbers, probabilities, scores, known, strict=True)
         if score > -torch.inf
     ]
+
+
+def _scorer_of(run: Run) -> TripleModel:
+    """The best model of a run, or a saved one, which says itself how it is built."""
+    if "model" not in run.config:
+        return run.model()
+    try:
+        return run.load_into(TripleScorer.from_config(run.config["model"]))
+    except (KeyError, TypeError) as error:
+        raise ValueError(
+            f"{run.folder / CONFIG}: expected the settings of a TripleScorer under model, but {error}; restore the file"
+        ) from None
+
+
+def _evaluation(result: Mapping[str, Any]) -> Iterable[Any]:
+    from rich.text import Text
+
+    for table in evaluation_tables(dict(result)):
+        yield table
+        yield ""
+    yield Text(LEGEND, style="dim")

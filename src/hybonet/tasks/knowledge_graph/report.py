@@ -1,13 +1,32 @@
-"""Tables of knowledge-graph metrics for the terminal."""
+"""What is shown of knowledge-graph models: figures of a training and of an evaluation, and answers."""
 
 from __future__ import annotations
 
-from typing import Any
+import shlex
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
 
+from hybonet.reporting.headlines import Headline, Measure
 from hybonet.reporting.narrow_table import add_row, narrow_table
+
+if TYPE_CHECKING:
+    from hybonet.tasks.run import Run
+
+_HEADLINE = Headline(
+    "Knowledge graphs",
+    "Test triples, filtered ranking both ways, ties realistic. released: MRR by the protocol of the paper's code "
+    "(easier).",
+    {"model": ("settings", "model"), "dim": ("settings", "dim")},
+    (
+        Measure("MRR", ("test", "both", "mrr")),
+        *(Measure(f"H@{k}", ("test", "both", f"hits@{k}")) for k in (1, 3, 10)),
+        Measure("released", ("test_released_protocol", "mrr")),
+    ),
+    Measure("valid MRR", ("valid", "mrr")),
+)
 
 _SHOWN = {
     "mrr": "MRR",
@@ -77,4 +96,47 @@ def examples_table(rows: list[tuple[str, list[tuple[str, float | None, bool]], t
             if probability is not None:
                 line.append(f" {probability:.2f}", style="dim")
         table.add_row(Text(question), line, Text(f"{truth}, {rank:,}"))
+    return table
+
+
+def headline(record: Mapping[str, Any]) -> Headline:
+    """What ``hybonet report`` shows of a record."""
+    return _HEADLINE
+
+
+def after_training(run: Run) -> Iterable[Any]:
+    """What the terminal shows when a training is done."""
+    record = run.record
+    assert record is not None
+    yield metrics_table(record)
+    yield Text(f"{LEGEND} {RELEASED if 'test' in record else ''}", style="dim")
+
+
+def next_command(run: Run) -> str:
+    """A question to ask the model."""
+    graph = run.data.graph
+    head, relation, _ = graph.train[0].tolist()
+    question = f"--head {shlex.quote(graph.entities[head])} --relation {shlex.quote(graph.relations[relation])}"
+    return f"Ask it: hybonet predict {shlex.quote(str(run.folder))} {question}"
+
+
+def answer_tables(answered: Iterable[tuple[Mapping[str, str], list[dict[str, Any]]]]) -> Iterable[Table]:
+    """Answers, a table for each question."""
+    for question, answers in answered:
+        title = Text(" — ".join(question.get(name, "?") for name in ("head", "relation", "tail")), style="table.title")
+        figure = "score" if any(answer["probability"] is None for answer in answers) else "probability"
+        table = Table("", "answer", "label", figure, "known", title=title, title_justify="left")
+        for rank, answer in enumerate(answers, 1):
+            names = (Text(answer["name"]), Text(answer["label"]))
+            table.add_row(str(rank), *names, f"{answer[figure]:.3f}", "yes" if answer["known"] else "")
+        yield table
+
+
+def judgement_table(judged: Iterable[Mapping[str, Any]]) -> Table:
+    """What a model thinks of whole triples."""
+    table = Table("head", "relation", "tail", "rank of tail", "of head", "probability", "known")
+    for each in judged:
+        ranks = (f"{each['tail_rank']:,g}", f"{each['head_rank']:,g}")
+        names = (Text(each[name]) for name in ("head", "relation", "tail"))  # strings would be read as markup
+        table.add_row(*names, *ranks, f"{each['probability']:.3f}", "yes" if each["known"] else "")
     return table

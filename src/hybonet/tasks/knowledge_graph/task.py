@@ -76,6 +76,8 @@ class KnowledgeGraphTask:
         if not settings.model.startswith("hybonet"):
             getattr(baselines, settings.model)(1, 1, settings.dim)  # a size that it cannot have is refused at once
         self.settings, self.data, self.teacher = settings, data, teacher
+        #: What the record says of the models that were asked.
+        self.teachers: list[dict[str, Any]] = []
         both = 2 * data.num_relations
         if settings.filter_negatives:
             self.known_answers = KnownAnswers(data.with_reciprocals("train"), both)

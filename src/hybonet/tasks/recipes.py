@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hybonet.recipes.settings_file import read_settings_file
-from hybonet.tasks.graph.recipes import RECIPES as GRAPH
-from hybonet.tasks.hierarchy.recipes import RECIPES as HIERARCHY
-from hybonet.tasks.knowledge_graph.recipes import RECIPES as KNOWLEDGE_GRAPH
-from hybonet.tasks.probing.recipes import RECIPES as TREE_PROBING
-from hybonet.tasks.run_folder import command_for
-from hybonet.tasks.translation.recipes import RECIPES as TRANSLATION
-from hybonet.tasks.typing.recipes import RECIPES as ENTITY_TYPING
-from hybonet.training import near_match
+from hybonet.tasks.base import specs
+from hybonet.training import LoopSettings, near_match
 from hybonet.training.ranges import Range, check_ranges
-
-_BY_TASK: dict[str, dict[str, dict[str, Any]]] = {
-    "kg": KNOWLEDGE_GRAPH,
-    "hierarchy": HIERARCHY,
-    "graph": GRAPH,
-    "probe": TREE_PROBING,
-    "translation": TRANSLATION,
-    "typing": ENTITY_TYPING,
-}
 
 
 @dataclass(frozen=True)
@@ -57,7 +42,12 @@ def recipes() -> dict[str, Recipe]:
         >>> recipes()["paper-wn18rr-32"].published["mrr"]
         0.489
     """
-    return {name: Recipe(name, task, **parts) for task, members in _BY_TASK.items() for name, parts in members.items()}
+    found = {}
+    for task, spec in specs().items():
+        plain = {spec.recipe: {"about": "The settings as they are.", "settings": spec.implementation.settings()}}
+        for name, parts in spec.part("RECIPES", plain).items():
+            found[name] = Recipe(name, task, **parts)
+    return found
 
 
 def recipe(name: str, task: str | None = None) -> Recipe:
@@ -75,18 +65,40 @@ def recipe(name: str, task: str | None = None) -> Recipe:
     """
     known = recipes()
     if task is not None and Path(name).suffix == ".json":
-        kind = type(next(each.settings for each in known.values() if each.task == task))
+        kind = specs()[task].implementation.settings
         return Recipe(name, task, "settings of a file", read_settings_file(Path(name), kind))
     fitting = [each.name for each in known.values() if task in (None, each.task)]
     if name not in known:
         raise ValueError(f"unknown recipe {name!r}; {near_match(name, fitting)}")
     if name not in fitting:
         raise ValueError(
-            f"expected a recipe for {_verb(task)}, but {name!r} is one for {_verb(known[name].task)}; choose one of "
+            f"expected a recipe for train {task}, but {name!r} is one for train {known[name].task}; choose one of "
             f"{', '.join(fitting)}"
         )
     return known[name]
 
 
-def _verb(task: str | None) -> str:
-    return command_for(str(task)).removeprefix("hybonet ")
+def read_settings_file(path: Path, kind: type[LoopSettings]) -> LoopSettings:
+    """The settings that a file holds, checked; what it leaves out is as the settings' class has it.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "mine.json"
+        >>> written = path.write_text('{"epochs": 3, "seeds": 1}')
+        >>> read_settings_file(path, LoopSettings)
+        Traceback (most recent call last):
+        ValueError: .../mine.json: unknown setting 'seeds'; did you mean 'seed'?
+    """
+    if not path.is_file():
+        raise ValueError(f"expected a file of settings, got {str(path)!r}, which is not there; check --recipe")
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(values, dict):
+            raise ValueError(f"expected a JSON object, got {values!r:.40}; hybonet recipes show default --json has one")
+        return kind.checked(values)
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(
+            f"{path}: expected JSON, but {error}; hybonet recipes show default --json has an example"
+        ) from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None

@@ -1,5 +1,5 @@
 """Complete settings by name, each with the published figure it aims at."""
 
-from hybonet.recipes.catalogue import Recipe, recipe, recipes
+from hybonet.tasks.recipes import Recipe, recipe, recipes
 
 __all__ = ["Recipe", "recipe", "recipes"]

@@ -1,0 +1,138 @@
+"""Training and loading from Python, whatever the task: ``hybonet.train`` and ``hybonet.load``."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+from hybonet.tasks.recipes import recipe as find_recipe
+from hybonet.tasks.base import TaskSpec, spec
+from hybonet.tasks.options import Options, as_path
+from hybonet.tasks.predictor import Predictor
+from hybonet.tasks.run import Run, start
+from hybonet.training import LoopSettings, Reporter, TerminalReporter, near_match, override
+from hybonet.training.device import check_device
+from hybonet.training.processes import joined_processes
+
+
+def train(
+    task: str,
+    data: Any = None,
+    *,
+    out: str | Path | None = None,
+    recipe: str | None = None,
+    reporter: Reporter | bool = True,
+    overwrite: bool = False,
+    resume: bool = False,
+    **chosen: Any,
+) -> Predictor:
+    """Train a model, and return it ready to be asked.
+
+    Args:
+        task: what to learn: ``"kg"``, ``"graph"``, ``"translation"``, ``"typing"``, ``"hierarchy"`` or ``"probe"``.
+        data: a name (``hybonet data list``), a path, or objects of Python: a data frame, a list of tuples, …
+        out: folder for the run; by default a temporary one, which the returned model names in ``model.run.folder``.
+        recipe: settings to start from, by name or as a ``.json`` file.
+        reporter: is told of the progress; True: the terminal or notebook, False: nobody.
+        overwrite: replace an earlier run in ``out``.
+        resume: go on with the run in ``out``; only ``epochs`` and the like may change.
+        chosen: settings (``dim=32``, ``minutes=5``; ``schedule={"kind": "cosine"}`` or ``schedule__kind="cosine"``) and
+            options about the data (``columns="s,p,o"``), by name.
+
+    Example:
+        >>> model = train("kg", [("dog", "is a", "canine"), ("wolf", "is a", "canine")] * 10, epochs=1, reporter=False)
+        >>> model.predict(head="dog", relation="is a", top=1).columns[:3]
+        ['head', 'relation', 'tail']
+    """
+    of = spec(task)
+    folder = Path(tempfile.mkdtemp(prefix=f"hybonet-{of.name}-")) / "run" if out is None else as_path(out)
+    options, changes = sort_chosen(of, chosen)
+    if resume:
+        if data is not None or options or recipe is not None:
+            raise ValueError("expected no data and no recipe with resume=True: a run keeps its own; leave them out")
+        run = Run(folder, of.name)
+        run.change_settings(changes)
+    else:
+        reading = of.options.checked(options)
+        started_from, settings = settings_for(of, recipe, changes, reading)
+        loaded = load_data(of, data, settings, reading)
+        for note in getattr(loaded, "notes", ()):
+            warnings.warn(note, stacklevel=2)
+        run = start(folder, of, settings, loaded, overwrite=overwrite, recipe=started_from)
+    train_in(run, resume=resume, reporter=reporter)
+    return load(run.folder)
+
+
+def load(folder: str | Path) -> Predictor:
+    """The trained model in a folder, of any task: a run, or what ``save_pretrained`` wrote.
+
+    Example:
+        >>> load("no/such/folder")
+        Traceback (most recent call last):
+        ValueError: expected a run in 'no/such/folder', but config.json is missing; give a folder made by hybonet train
+    """
+    run = Run(as_path(folder))
+    predictor = run.predictor()
+    predictor.run = run
+    return predictor
+
+
+def train_in(run: Run, *, resume: bool, reporter: Reporter | bool = True) -> None:
+    """Train a run that is started; of several processes, the first reports."""
+    with joined_processes(run.settings.device) as processes:
+        told: Reporter | None = None
+        if processes.is_main:
+            told = reporter if isinstance(reporter, Reporter) else terminal_reporter(run) if reporter else None
+        run.train(resume=resume, reporter=told)
+
+
+def terminal_reporter(run: Run) -> TerminalReporter:
+    """Progress with loss, metric, speed and time left."""
+    rate = run.spec.part("rate", lambda settings: (1, "batches/s"))(run.settings)
+    return TerminalReporter(run.settings.epochs, rate)
+
+
+def settings_for(
+    of: TaskSpec, started_from: str | None, changes: list[str], options: Options
+) -> tuple[str, LoopSettings]:
+    """The settings of a new run, and the recipe they start from, for a device that is there.
+
+    They are a recipe of the task with ``key=value`` changes; a task may choose the recipe by its options.
+    """
+    if choose := of.part("choose_recipe"):
+        name, changes = choose(started_from, changes, options)
+    else:
+        name = started_from or of.recipe
+    settings = override(find_recipe(name, of.name).settings, changes)
+    check_device(settings.device)
+    return name, settings
+
+
+def load_data(of: TaskSpec, data: Any, settings: LoopSettings, options: Options) -> Any:
+    """What is trained on; the task's own data if nothing is given."""
+    source = of.data if data is None else data
+    if isinstance(source, Path):
+        source = str(source)
+    if source is None and not options.given():
+        raise ValueError(f"expected data to train on, got none; {of.data_help}")
+    return of.implementation.load(source, settings, options)
+
+
+def sort_chosen(of: TaskSpec, chosen: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Options about the data, and changes of settings as ``key=value``; an unknown name is an error with a near one."""
+    options = {name: value for name, value in chosen.items() if name in of.options.model_fields}
+    changes = []
+    known = of.implementation.settings.model_fields
+    for name, value in chosen.items():
+        if name in options:
+            continue
+        first = name.partition("__")[0].partition(".")[0]
+        if first not in known:
+            raise ValueError(f"unknown setting {name!r}; {near_match(name, [*known, *of.options.model_fields])}")
+        if isinstance(value, dict):
+            changes += [f"{name}.{inner}={each}" for inner, each in value.items()]
+        else:
+            changes.append(f"{name.replace('__', '.')}={'none' if value is None else value}")
+    return options, changes

@@ -1,0 +1,179 @@
+"""What a task declares, and nothing else: its :class:`TaskSpec`. Imports no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
+
+from hybonet.tasks.options import EvaluateOptions, ExportOptions, NoOptions, Options, PlotOptions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hybonet.reporting.headlines import Headline
+    from hybonet.tasks.predictor import Predictor
+    from hybonet.training import FitResult, LoopSettings, Task
+
+#: Packages declare tasks of their own under this name: ``my-task = "my_package.my_task:SPEC"``.
+ENTRY_POINTS = "hybonet.tasks"
+_OWN = ("knowledge_graph", "hierarchy")
+
+
+@dataclass(frozen=True)
+class Verb:
+    """What can be done with a trained model of a task: ``hybonet predict RUN``, ``model.predict()``.
+
+    Attributes:
+        options: what can be chosen; the predictor's method of the verb's name takes them as keywords.
+        about: what help says it does.
+        examples: a few calls, for the end of the help.
+    """
+
+    options: type[Options]
+    about: str = ""
+    examples: str = ""
+
+
+#: What every task's models can do, unless the task says something else (a verb that is None is refused).
+VERBS: dict[str, Verb | None] = {
+    "evaluate": Verb(EvaluateOptions, "Measure a trained model."),
+    "predict": None,
+    "plot": Verb(PlotOptions, "Draw a run."),
+    "export": Verb(ExportOptions, "Write a trained model in a format that other tools read."),
+}
+
+
+@dataclass(frozen=True)
+class TaskSpec:
+    """A task, seen from outside. The command line, Python's ``train`` and ``load``, run folders, ``tune``, ``report``
+    and export know it by this alone.
+
+    Attributes:
+        name: as in ``hybonet train NAME``.
+        title: what headings call it.
+        parts: the module (or its name, or any object) that has what needs torch; see :class:`Parts`.
+        about: what help says of its training.
+        examples: a few calls, for the end of the help.
+        options: how data are read.
+        verbs: what can be done with its models, where that differs from :data:`VERBS`.
+        data: what is trained on if nothing is given; None: something must be.
+        data_help: what ``--data`` may be.
+        recipe: the settings to start from.
+        data_key: what ``config.json`` of its runs calls the data.
+        order: its place in lists.
+    """
+
+    name: str
+    title: str
+    parts: Any
+    about: str = ""
+    examples: str = ""
+    options: type[Options] = NoOptions
+    verbs: Mapping[str, Verb | None] = field(default_factory=dict)
+    data: str | None = None
+    data_help: str = "What to train on."
+    recipe: str = "default"
+    data_key: str = "data"
+    order: int = 100
+
+    @cached_property
+    def implementation(self) -> Parts:
+        """What the task is made of; the first use imports it."""
+        return import_module(self.parts) if isinstance(self.parts, str) else self.parts  # type: ignore[return-value]
+
+    def part(self, name: str, default: Any = None) -> Any:
+        """A part that a task may do without."""
+        return getattr(self.implementation, name, default)
+
+    def headline(self, record: Mapping[str, Any]) -> Headline:
+        """What is shown of a record."""
+        from hybonet.reporting.headlines import plain_headline
+
+        own = self.part("headline")
+        return own(record) if own else plain_headline(self.title, record)
+
+    def verb(self, name: str) -> Verb | None:
+        """What a verb does with the task's models; None if it does nothing."""
+        return self.verbs.get(name, VERBS[name])
+
+
+class Parts:
+    """What :attr:`TaskSpec.parts` has: five functions and two classes; this class only names them.
+
+    Attributes:
+        settings: the class of its settings.
+        predictor: the class of its trained models.
+    """
+
+    settings: type[LoopSettings]
+    predictor: type[Predictor]
+
+    #: ``load(source, settings, options)``: the data, from a path, a name or objects of Python, checked.
+    load: Callable[[Any, Any, Any], Any]
+    #: ``write(folder, data)``: keep the data in a run folder, and return what its ``config.json`` is to say of them.
+    write: Callable[[Path, Any], dict[str, Any]]
+    #: ``read(folder, about)``: the same data again.
+    read: Callable[[Path, dict[str, Any]], Any]
+    #: ``task(settings, data)``: what the training loop trains; see :class:`hybonet.training.Task`.
+    task: Callable[[Any, Any], Task]
+    #: ``measures(task, result)``: what the record of a finished training says of its model.
+    measures: Callable[[Any, FitResult], dict[str, Any]]
+
+    # -- what a task may do without --------------------------------------------------------------------------------
+    #: Recipes by name; see :class:`hybonet.recipes.Recipe`.
+    RECIPES: Mapping[str, Mapping[str, Any]]
+    #: ``headline(record)``: what ``hybonet report`` shows of a record.
+    headline: Callable[[Mapping[str, Any]], Headline]
+    #: ``pictures(model, folder, options)``: draw into a folder, and return the files and what is missing, and why.
+    pictures: Callable[..., Any]
+
+
+def specs() -> dict[str, TaskSpec]:
+    """All tasks by name: those of this package, then those that other packages declare.
+
+    Example:
+        >>> list(specs())[:3]
+        ['kg', 'graph', 'translation']
+    """
+    found = [import_module(f"hybonet.tasks.{name}").SPEC for name in _OWN]
+    own = {each.name for each in found}
+    for point in entry_points(group=ENTRY_POINTS):
+        each = point.load()
+        if not isinstance(each, TaskSpec):
+            raise ValueError(f"expected a TaskSpec at entry point {point.value}, got {type(each).__name__}")
+        if each.name in own:
+            raise ValueError(f"expected another name for the task of {point.value}: {each.name!r} is taken")
+        own.add(each.name)
+        found.append(each)
+    return {each.name: each for each in sorted(found, key=lambda each: each.order)}
+
+
+def spec(name: str) -> TaskSpec:
+    """A task by its name, whatever its case.
+
+    Example:
+        >>> spec("KG").title
+        'Knowledge graphs'
+        >>> spec("graphs")
+        Traceback (most recent call last):
+        ValueError: unknown task 'graphs'; did you mean 'graph'?
+    """
+    from hybonet.training.settings import near_match
+
+    known = specs()
+    if name.lower() not in known:
+        raise ValueError(f"unknown task {name!r}; {near_match(name, known)}")
+    return known[name.lower()]
+
+
+def refuse_verb(task: TaskSpec, verb: str) -> ValueError:
+    """The error for a verb that a task's models do not know."""
+    others = [name for name in VERBS if task.verb(name) is not None]
+    return ValueError(
+        f"expected a model that can be asked to {verb}, got one of {task.title.lower()}; what works on it: "
+        f"{', '.join(others)}"
+    )

@@ -1,0 +1,126 @@
+"""A trained embedding of a hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from hybonet.data import Hierarchy, display_name
+from hybonet.geometry import Lorentz
+from hybonet.reporting.answers import Answers, Measures
+from hybonet.tasks.hierarchy.data import write
+from hybonet.tasks.hierarchy.options import Predict
+from hybonet.tasks.hierarchy.task import HierarchyTask, measure
+from hybonet.tasks.predictor import Embedding, Predictor
+
+if TYPE_CHECKING:
+    from hybonet.tasks.run import Run
+
+
+class HierarchyModel(Predictor):
+    """A hierarchy's names as points: the origin is the most general, and what belongs together lies near.
+
+    Args:
+        model: trained.
+        task: what it was trained for, and on.
+        config, record: of its run.
+
+    Example:
+        >>> from hybonet.tasks.hierarchy.task import HierarchySettings
+        >>> family = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine"), ("canine", "mammal")])
+        >>> task = HierarchyTask(HierarchySettings(), family)
+        >>> model = HierarchyModel(task.build_model(), task)
+        >>> [answer["ancestor"] for answer in model.predict(node="dog", top=2)]
+        ['canine', 'mammal']
+    """
+
+    task_name = "hierarchy"
+
+    def __init__(
+        self,
+        model: nn.Module,
+        task: HierarchyTask,
+        *,
+        config: Mapping[str, Any] | None = None,
+        record: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.model, self.task = model.eval(), task
+        self.config, self.record = dict(config or {}), record
+        #: Where the names are, ``(nodes, dim)``.
+        self.points: Tensor = task.points(self.model)
+
+    @property
+    def hierarchy(self) -> Hierarchy:
+        """What it was trained on."""
+        return self.task.hierarchy
+
+    @property
+    def manifold(self) -> Lorentz:
+        """Where the points are."""
+        return self.task.manifold
+
+    def __repr__(self) -> str:
+        return f"HierarchyModel({len(self.hierarchy):,} nodes of {self.hierarchy.source})"
+
+    @classmethod
+    def of_run(cls, run: Run) -> HierarchyModel:
+        task = run.task
+        assert isinstance(task, HierarchyTask)
+        return cls(run.model(), task, config=run.config, record=run.record)
+
+    def saved(self, folder: Path) -> dict[str, Any]:
+        return {"settings": self.task.settings.model_dump(), "hierarchy": write(folder, self.hierarchy)}
+
+    @torch.no_grad()
+    def predict(self, node: str | list[str] | None = None, **options: Any) -> Answers:
+        """Likely ancestors: of the points nearer to the origin, the nearest.
+
+        Args:
+            node: one name, or several; by default the nodes that have the most descendants.
+            options: of ``hybonet predict``: ``top``.
+        """
+        asked = Predict.checked({"node": [node] if isinstance(node, str) else node, **options})
+        names, closure = list(self.hierarchy.names), self.hierarchy.is_ancestor
+        if asked.node:
+            places = [self._place_of(name, names, names) for name in asked.node]
+        else:
+            places = closure.sum(0).topk(min(asked.top, len(names))).indices.tolist()
+        height = self.manifold.dist0(self.points)
+        rows = []
+        for place in places:
+            distance = self.manifold.dist(self.points[place], self.points)
+            above = (height < height[place]).nonzero().flatten()
+            nearest = above[distance[above].argsort()[: asked.top]]
+            for rank, number in enumerate(nearest.tolist(), 1):
+                known = bool(closure[place, number])
+                row = {"node": names[place], "rank": rank, "ancestor": names[number]}
+                rows.append({**row, "distance": float(distance[number]), "known": known})
+        return Answers(rows, columns=["node", "rank", "ancestor", "distance", "known"])
+
+    def evaluate(self, **options: Any) -> Measures:
+        """How well distances give the hierarchy back: mean rank and mean average precision of all ancestors."""
+        verb = self.spec.verb("evaluate")
+        assert verb is not None
+        verb.options.checked(options)
+        metrics = asdict(measure(self.points, self.hierarchy, self.manifold))
+        return Measures({"metrics": metrics, "protocol": self.task.describe()["protocol"]})
+
+    def embedding(self) -> Embedding:
+        names = list(self.hierarchy.names)
+        return Embedding(names, [display_name(name) for name in names], self.points, self.manifold)
+
+    def card_text(self) -> str:
+        dim = self.points.shape[1]
+        return (
+            f"{len(self.hierarchy):,} names of a hierarchy as points of hyperbolic space (the Lorentz model, K = "
+            f"{self.manifold.curvature:.6g}, {dim} ambient coordinates): general ones near the origin, related ones near "
+            "one another."
+        )
+
+    def card_example(self) -> str:
+        return f'print(model.predict("{self.hierarchy.names[0]}"))\nprint(model.similar("{self.hierarchy.names[0]}"))'

@@ -1,0 +1,86 @@
+"""What the knowledge-graph task is made of; see :class:`hybonet.tasks.base.Parts`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from hybonet.data.triples.triple_data import TripleData
+from hybonet.tasks.knowledge_graph.data import TrainingGraph, load, read, write
+from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel
+from hybonet.tasks.knowledge_graph.pictures import pictures
+from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel as predictor
+from hybonet.tasks.knowledge_graph.recipes import RECIPES
+from hybonet.tasks.knowledge_graph.report import after_training, headline, next_command
+from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings as settings
+from hybonet.tasks.knowledge_graph.task import KnowledgeGraphTask, evaluate
+from hybonet.training import FitResult
+
+__all__ = [
+    "RECIPES",
+    "after_training",
+    "headline",
+    "load",
+    "measures",
+    "monitor_label",
+    "next_command",
+    "not_searched",
+    "pictures",
+    "predictor",
+    "rate",
+    "read",
+    "settings",
+    "task",
+    "tune_note",
+    "without_test",
+    "write",
+]
+tune_note = (
+    "The search knows no test triples. hybonet train leaves them, too, out of the rankings, so its validation figures "
+    "are higher."
+)
+not_searched = dict.fromkeys(
+    ("teacher_share", "teacher_answers", "teacher_sharpness"), "a search has no teachers to learn from; leave it out"
+)
+
+
+def task(chosen: settings, data: TrainingGraph | TripleData) -> KnowledgeGraphTask:
+    """What the training loop trains."""
+    if isinstance(data, TripleData):
+        return KnowledgeGraphTask(chosen, data)
+    built = KnowledgeGraphTask(chosen, data.graph, data.teacher)
+    built.teachers = list(data.teachers)
+    return built
+
+
+def measures(trained: KnowledgeGraphTask, result: FitResult) -> dict[str, Any]:
+    """Validation and test, by the standard protocol and by that of the paper's code, and by one direction alone."""
+    found: dict[str, Any] = {"valid": result.best}
+    data, model = trained.data, result.model
+    assert isinstance(model, TripleModel)
+    if len(data.test):
+        found["test"] = evaluate(model, data, "test")
+        found["test_released_protocol"] = evaluate(model, data, "test", protocol="released")["both"]
+        if trained.settings.other_reading:
+            shares = model.shares
+            model.read_both_ways(None)
+            found["test_one_reading"] = evaluate(model, data, "test")["both"]
+            model.read_both_ways(shares)
+    if trained.teacher is not None:
+        found["teachers"] = trained.teachers
+    return found
+
+
+def rate(chosen: settings) -> tuple[int, str]:
+    """What the progress bar counts a batch as."""
+    return chosen.batch_size, "triples/s"
+
+
+def monitor_label(trained: KnowledgeGraphTask) -> str:
+    """What the picture of the curves calls the figure that selects."""
+    return "validation MRR"
+
+
+def without_test(data: TrainingGraph) -> TrainingGraph:
+    """What a search may know."""
+    return replace(data, graph=data.graph.without_test())

@@ -1,0 +1,90 @@
+"""Options of a task: what the command line shows as ``--option``, and Python takes as a keyword. Imports no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from hybonet.training.settings import Settings
+
+
+class Options(Settings):
+    """Base of all options; unknown names and wrong values are errors that name near matches, as for settings.
+
+    Example:
+        >>> class Reading(Options):
+        ...     separator: str | None = option(None, "Character between columns.", shown="by the file's ending")
+        >>> Reading(separator=";").given()
+        {'separator': ';'}
+    """
+
+    def given(self) -> dict[str, Any]:
+        """The options that were given, without those that were not."""
+        return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
+
+
+def option(
+    default: Any, help: str, *, shown: str | None = None, flag: str | None = None, argument: bool = False, **limits: Any
+) -> Any:
+    """A field of :class:`Options`.
+
+    Args:
+        default: taken when it is not given; ``...`` if it must be.
+        help: what it means, a sentence or a few words.
+        shown: what help says of a default that is not a plain value.
+        flag: its name on the command line, where that is not the field's.
+        argument: it comes without ``--`` on the command line.
+        limits: of pydantic's ``Field``: ``ge``, ``gt``, ``le``, …
+    """
+    extra = {"shown": shown, "flag": flag, "argument": argument}
+    return Field(default, description=help, json_schema_extra=extra, **limits)
+
+
+class NoOptions(Options):
+    """Where there is nothing to choose."""
+
+
+class EvaluateOptions(Options):
+    """Which part of the data to measure on; tasks have more."""
+
+    split: Literal["train", "valid", "test"] = option("test", "Which part of the data.")
+
+
+class PlotOptions(Options):
+    """What to draw; tasks have more."""
+
+
+class ExportOptions(Options):
+    """What to write; tasks have more kinds."""
+
+    to: Literal["pretrained", "vectors"] = option(
+        "pretrained",
+        "pretrained: a folder for `hybonet.load`, with a model card; vectors: coordinates as .tsv, .csv, .parquet or "
+        ".npz.",
+    )
+    chart: Literal["lorentz", "poincare", "klein", "tangent"] | None = option(
+        None, "Coordinates of vectors; tangent: Euclidean, at the origin.", shown="lorentz"
+    )
+
+
+def names_of(options: type[Options], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the values that are options of this kind.
+
+    Example:
+        >>> names_of(EvaluateOptions, {"split": "valid", "epochs": 3})
+        {'split': 'valid'}
+    """
+    return {name: value for name, value in values.items() if name in options.model_fields}
+
+
+def as_path(place: str | Path) -> Path:
+    """A place on disk, however it is written.
+
+    Example:
+        >>> as_path("runs/kg").name
+        'kg'
+    """
+    return Path(place).expanduser()

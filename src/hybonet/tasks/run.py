@@ -1,0 +1,281 @@
+"""A run on disk, whatever its task: a folder that is written whole or not at all, and read once and checked once.
+
+``config.json`` names the task and holds the settings and what is said of the data; a folder is a run if it has one. The
+training adds ``checkpoint.safetensors``, ``model.safetensors`` (the best) and ``history.jsonl``, and at its end
+``record.json`` and, with matplotlib, ``curves.png``. The data's own files belong to the task. A folder of
+``save_pretrained`` is read by the same class; its training cannot go on.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from torch import nn
+
+from hybonet.tasks.base import TaskSpec, spec, specs
+from hybonet.tasks.new_folder import new_folder
+from hybonet.tasks.provenance import now, provenance
+from hybonet.tasks.run_folder import CONFIG, CURVES, RECORD, check_target, read_json, source_name, write_json
+from hybonet.training import FitResult, LoopSettings, Reporter, Task, Trainer, describe, override
+from hybonet.training.checkpoint import load_model, read_position
+from hybonet.training.loop import BEST, LAST
+from hybonet.training.processes import joined_processes
+from hybonet.training.settings import CHANGEABLE
+
+if TYPE_CHECKING:
+    from hybonet.tasks.predictor import Predictor
+
+#: What a record keeps of a validation beside what it measured.
+_OF_A_VALIDATION = ("epoch", "updates", "seconds", "processor_seconds", "loss")
+
+
+class Run:
+    """A run folder, or an exported model: its configuration is read and checked once, all else when it is asked for.
+
+    Args:
+        folder: where it is.
+        task: refuse runs of other tasks.
+
+    Example: ``Run("runs/kg").settings.dim``
+    """
+
+    def __init__(self, folder: str | Path, task: str | None = None) -> None:
+        self.folder = Path(folder)
+        self.config = read_json(self.folder, CONFIG)
+        made_by = self.config.get("task")
+        known = specs()
+        if made_by not in known or task not in (None, made_by):
+            wanted = command_for(task) if task else "hybonet train"
+            found = f"it was made by {command_for(made_by)}" if made_by in known else f"{CONFIG} names no task"
+            raise ValueError(f"expected a run of {wanted} in {str(folder)!r}, but {found}; give another folder")
+        self.spec: TaskSpec = known[made_by]
+        key = self.spec.data_key
+        if not isinstance(self.config.get(key), dict):
+            raise ValueError(
+                f"{self.folder / CONFIG}: expected {key} of a run of {command_for(self.spec.name)}, got "
+                f"{self.config.get(key)!r:.40}; restore the file or train again"
+            )
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.folder)!r}, task={self.spec.name!r})"
+
+    # -- what it holds -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def settings(self) -> LoopSettings:
+        """The settings, checked."""
+        settings = self.config.get("settings")
+        if not isinstance(settings, dict):
+            raise ValueError(
+                f"{self.folder / CONFIG}: expected settings, got {settings!r:.40}; restore the file or train again"
+            )
+        try:
+            return self.spec.implementation.settings.checked(settings)
+        except ValueError as error:
+            raise ValueError(f"restore or correct {self.folder / CONFIG}: {error}") from None
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What the configuration says of the data."""
+        return self.config[self.spec.data_key]
+
+    @property
+    def is_export(self) -> bool:
+        """Whether it is a model saved for use, without the state of its training."""
+        return "library_name" in self.config
+
+    @cached_property
+    def data(self) -> Any:
+        """The data that it was trained on."""
+        return self.spec.implementation.read(self.folder, self.about)
+
+    @cached_property
+    def task(self) -> Task:
+        """What the training loop trains."""
+        return self.spec.implementation.task(self.settings, self.data)
+
+    @cached_property
+    def record(self) -> dict[str, Any] | None:
+        """The record of a finished training; None where there is none yet."""
+        return read_json(self.folder, RECORD) if (self.folder / RECORD).exists() else None
+
+    def model(self) -> nn.Module:
+        """The best model."""
+        return self.load_into(self.task.build_model())
+
+    def load_into(self, model: Any) -> Any:
+        """Put the weights of the best model into one that was built like it."""
+        path = self.folder / BEST
+        if not path.exists():
+            raise ValueError(
+                f"{self.folder} has no model yet: it was stopped before its first validation; go on with "
+                f"{self.resume_command}"
+            )
+        load_model(path, model)
+        return model.eval()
+
+    def predictor(self) -> Predictor:
+        """The best model, ready to be asked."""
+        return self.spec.implementation.predictor.of_run(self)
+
+    # -- its training --------------------------------------------------------------------------------------------------
+
+    @property
+    def resume_command(self) -> str:
+        """How to go on with it in a terminal."""
+        return f"{command_for(self.spec.name)} --out {shlex.quote(str(self.folder))} --resume"
+
+    def train(self, *, resume: bool = False, reporter: Reporter | None = None) -> FitResult:
+        """Train it, and store the record and the picture of the curves; of several processes, the first writes.
+
+        Args:
+            resume: go on from the last checkpoint, if there is one.
+            reporter: is told of the progress.
+        """
+        task = self.task
+        with joined_processes(task.settings.device) as processes:
+            origin = provenance()  # the code may change while it trains
+            trainer = Trainer(task, self.folder, resume_command=self.resume_command, reporter=reporter)
+            result = trainer.fit(resume=resume)
+            if processes.is_main:
+                measures = self.spec.implementation.measures(task, result)
+                self._write_record(result, measures, origin)
+                self._draw_curves(result)
+        return result
+
+    def _write_record(self, result: FitResult, measures: Mapping[str, Any], origin: Mapping[str, Any]) -> None:
+        """The measures of a finished training with everything that they depend on."""
+        task, settings = self.task, self.settings
+        record = {
+            **task.describe(),
+            "recipe": self.config.get("recipe"),
+            "settings": settings.model_dump(),
+            "seed": settings.seed,
+            "best_epoch": result.best_epoch,
+            "epochs": result.epochs,
+            "seconds": round(result.seconds, 2),
+            "parameters": sum(parameter.numel() for parameter in result.model.parameters()),
+            "validations": [
+                {name: row[name] for name in (*_OF_A_VALIDATION, task.monitor) if name in row}
+                for row in result.history
+                if task.monitor in row
+            ],
+            **measures,
+            **origin,
+            "created": now(),
+            "device": settings.device,
+        }
+        write_json(self.folder / RECORD, record)
+        self.__dict__.pop("record", None)
+
+    def _draw_curves(self, result: FitResult) -> None:
+        if find_spec("matplotlib") is None:
+            return
+        from hybonet.reporting.charts import draw_curves
+
+        label = self.spec.part("monitor_label", lambda task: f"validation {task.monitor}")(self.task)
+        title = f"Training on {source_name(self.task.describe()['data']['source'])}"
+        logarithmic = not self.task.higher_is_better
+        draw_curves(result.history, self.task.monitor, self.folder / CURVES, title=title, label=label, log=logarithmic)
+
+    def change_settings(self, changes: list[str]) -> None:
+        """Give the run more epochs, or another of the few settings that may change before it goes on.
+
+        The learning rate of the ``linear`` and ``cosine`` schedules, which depends on the number of epochs, follows the
+        new number from here on.
+
+        Args:
+            changes: ``key=value`` assignments to epochs, minutes, patience, validate_every, checkpoint_seconds or
+                device.
+        """
+        if self.is_export:
+            raise ValueError(
+                f"expected a run to go on with, but {str(self.folder)!r} holds a model saved for use, without the "
+                "state of its training; start a new run"
+            )
+        before = self.settings
+        after = override(before, changes)
+        old = {name: value for name, value, _ in describe(before)}
+        changed = [name for name, value, _ in describe(after) if value != old[name]]
+        fixed = [name for name in changed if name not in CHANGEABLE]
+        if fixed:
+            raise ValueError(
+                f"expected no other change than of {', '.join(CHANGEABLE)} with --resume, got {fixed[0]}: a run keeps "
+                "its data and settings; start a new one to change them"
+            )
+        if not changed:
+            return
+        last = self.folder / LAST
+        position = read_position(last) if last.exists() else {"epoch": 0, "stale": 0, "seconds": 0.0}
+        if "epochs" in changed and after.epochs <= position["epoch"]:
+            raise ValueError(
+                f"expected more than the {position['epoch']} epochs already done, got epochs={after.epochs}; give a "
+                "larger total, or leave it out"
+            )
+        if "minutes" in changed and after.minutes is not None and position["seconds"] >= 60 * after.minutes:
+            raise ValueError(
+                f"expected more than the {position['seconds'] / 60:.3g} minutes already trained, got "
+                f"minutes={after.minutes:g}; give a larger total, or --set minutes=none"
+            )
+        if after.patience is not None and position["stale"] >= after.patience:
+            raise ValueError(
+                f"expected patience above {position['stale']} (the validations since the best one), got "
+                f"patience={after.patience}: training would stop at once; add --set patience={2 * position['stale']} "
+                "or --set patience=none"
+            )
+        self.config = {**self.config, "settings": after.model_dump()}
+        write_json(self.folder / CONFIG, self.config)
+        for name in ("settings", "task"):
+            self.__dict__.pop(name, None)
+
+
+def start(
+    folder: str | Path,
+    task: str | TaskSpec,
+    settings: LoopSettings,
+    data: Any,
+    *,
+    overwrite: bool = False,
+    **about: Any,
+) -> Run:
+    """Write what a training starts from into a new or empty folder, or over an earlier run: all of it or nothing.
+
+    Args:
+        data: as the task's ``load`` gives them.
+        about: what else ``config.json`` is to say, such as the recipe.
+    """
+    folder, of = Path(folder), task if isinstance(task, TaskSpec) else spec(task)
+    of.implementation.task(settings, data).build_model()  # refuses what cannot be trained before anything is written
+    with new_folder(folder, lambda: check_target(folder, overwrite=overwrite), last=CONFIG) as staging:
+        kept = of.implementation.write(staging, data)
+        write_json(staging / CONFIG, {"task": of.name, **about, "settings": settings.model_dump(), of.data_key: kept})
+    return Run(folder)
+
+
+def holds_run(folder: Path) -> bool:
+    """Whether a folder is a run.
+
+    Example:
+        >>> holds_run(Path("no/such/folder"))
+        False
+    """
+    try:
+        return "task" in json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def command_for(task: str | None) -> str:
+    """The command that makes runs of a task.
+
+    Example:
+        >>> command_for("kg")
+        'hybonet train kg'
+    """
+    return f"hybonet train {task}"
