@@ -39,7 +39,6 @@ app = typer.Typer(
     help="Fully hyperbolic neural networks in the Lorentz model.",
     epilog=EXAMPLES,
     no_args_is_help=True,
-
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )

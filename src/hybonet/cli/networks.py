@@ -10,17 +10,6 @@ import typer
 from hybonet.cli.app import clean_errors
 from hybonet.cli.catalogue import data_app
 from hybonet.cli.data_names import near_data
-from hybonet.cli.graph import (
-    Columns,
-    Features,
-    Header,
-    LabelColumn,
-    Labels,
-    Unlabelled,
-    about_data,
-    load_data,
-    read_data,
-)
 from hybonet.cli.options import only_given
 from hybonet.cli.text_data import is_text, show_provenance, show_text
 

@@ -7,10 +7,10 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from hybonet.tasks.recipes import recipe as find_recipe
 from hybonet.tasks.base import TaskSpec, spec
 from hybonet.tasks.options import Options, as_path
 from hybonet.tasks.predictor import Predictor
+from hybonet.tasks.recipes import recipe as find_recipe
 from hybonet.tasks.run import Run, start
 from hybonet.training import LoopSettings, Reporter, TerminalReporter, near_match, override
 from hybonet.training.device import check_device

@@ -8,8 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from hybonet.data.graphs.catalog import load_network
 from hybonet.data.graphs.graph_data import GraphData, NodeSplit
 from hybonet.data.graphs.node_features import sparse_rows
+from hybonet.tasks.graph.options import GraphFiles
 from hybonet.tasks.run_folder import CONFIG
 from hybonet.tasks.vocabulary_file import read_vocabulary, write_vocabulary
 from hybonet.training.checkpoint import read_tensors, write_tensors
@@ -21,14 +23,30 @@ _PLAIN = ("classes", "published_shares", "source", "sha256", "repeated_edges", "
           "add_degrees", "notes")  # fmt: skip
 
 
-def write_graph(folder: Path, graph: GraphData) -> dict[str, Any]:
+def load(source: Any, settings: Any, options: GraphFiles) -> GraphData:
+    """A graph by name, by path or as an object of Python."""
+    if isinstance(source, GraphData):
+        return source
+    given = options.given()
+    given.pop("task", None)
+    if "columns" in given:
+        given["columns"] = [
+            int(part) if part.isdigit() else part for part in map(str.strip, given["columns"].split(","))
+        ]
+    if "label_column" in given and given["label_column"].isdigit():
+        given["label_column"] = int(given["label_column"])
+    files = {name: str(given[name]) for name in ("features", "labels") if name in given}
+    return load_network(source, **{**given, **files})
+
+
+def write(folder: Path, graph: GraphData) -> dict[str, Any]:
     """Write a graph, and return what the configuration says about it.
 
     Example:
         >>> import tempfile
         >>> folder = Path(tempfile.mkdtemp())
-        >>> about = write_graph(folder, GraphData.from_edges([("ann", "bob"), ("bob", "cat")]))
-        >>> read_graph(folder, about)
+        >>> about = write(folder, GraphData.from_edges([("ann", "bob"), ("bob", "cat")]))
+        >>> read(folder, about)
         GraphData('edges': 3 nodes, 2 edges, no features, no labels)
     """
     tensors: dict[str, Tensor] = {"edges": graph.edges, "self_loops": graph.self_loops}
@@ -48,7 +66,7 @@ def write_graph(folder: Path, graph: GraphData) -> dict[str, Any]:
     return {name: _plain(getattr(graph, name)) for name in _PLAIN}
 
 
-def read_graph(folder: Path, about: dict[str, Any]) -> GraphData:
+def read(folder: Path, about: dict[str, Any]) -> GraphData:
     """The graph of a run; ``about`` is what its configuration says. A ``ValueError`` says what does not fit."""
     tensors = read_tensors(folder / GRAPH)
     missing = [name for name in ("edges", "self_loops") if name not in tensors]

@@ -1,29 +1,33 @@
-"""All pictures of a run on a graph, drawn from its folder alone."""
+"""All pictures of a model of a graph."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 
 from hybonet.geometry import Lorentz
 from hybonet.reporting.charts import draw_curves, draw_groups
 from hybonet.reporting.geodesics import disk_view, view_note
-from hybonet.tasks.graph.predictor import NetworkModel
-from hybonet.tasks.graph.run import MONITORS
+from hybonet.tasks.options import Options
 from hybonet.tasks.run_folder import CURVES, DISK, source_name
 from hybonet.training.history import read_history
 
+if TYPE_CHECKING:
+    from hybonet.tasks.graph.predictor import GraphModel
 
-def draw_run(run: Path, folder: Path, *, dpi: int = 120) -> list[Path]:
-    """Draw a run into ``folder``, and say what was drawn: ``curves.png`` (training), ``disk.png`` (the nodes).
+#: What the axis of a picture calls the figure that selects.
+MONITORS = {"auc_ap": "validation (ROC AUC + AP)/2", "f1": "validation F1"}
+
+
+def pictures(model: GraphModel, folder: Path, options: Options, *, dpi: int = 120) -> list[Path]:
+    """Draw a model into ``folder``, and say what was drawn: ``curves.png`` (training), ``disk.png`` (the nodes).
 
     The disk is drawn of hyperbolic models; nodes have the colours of their classes where the graph has some.
     """
-    model = NetworkModel.from_pretrained(run)
-    folder.mkdir(parents=True, exist_ok=True)
     name, drawn = source_name(model.graph.source), []
-    if history := read_history(run):
+    if model.run is not None and (history := read_history(model.run.folder)):
         monitor = model.task.monitor
         title, label = f"Training on {name}", MONITORS[monitor]
         draw_curves(history, monitor, folder / CURVES, title=title, label=label, dpi=dpi)
@@ -35,7 +39,7 @@ def draw_run(run: Path, folder: Path, *, dpi: int = 120) -> list[Path]:
     return drawn
 
 
-def _draw_disk(model: NetworkModel, manifold: Lorentz, path: Path, name: str, dpi: int) -> None:
+def _draw_disk(model: GraphModel, manifold: Lorentz, path: Path, name: str, dpi: int) -> None:
     points, graph = model.points.double().cpu(), model.graph
     group = torch.full((len(points),), -1) if graph.labels is None else graph.labels
     what = "to find links" if model.task.settings.task == "lp" else "to tell classes"

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from hybonet.data.graphs.graph_data import UNLABELLED, GraphData
-from hybonet.tasks.graph.models.graph_model import GraphModel
-from hybonet.tasks.graph.pretrained import write_pretrained
-from hybonet.tasks.graph.run import read_model, read_task
+from hybonet.reporting.answers import Answers, Measures
+from hybonet.tasks.graph.data import write
+from hybonet.tasks.graph.models.node_model import NodeModel
+from hybonet.tasks.graph.options import Evaluate, Predict
+from hybonet.tasks.graph.report import classes_tables, evaluation, links_tables
 from hybonet.tasks.graph.task import GraphLearningTask
-from hybonet.tasks.pretrained import record_if_known
-from hybonet.tasks.run_folder import CONFIG, read_json
+from hybonet.tasks.predictor import Embedding, Predictor
+from hybonet.tasks.run_folder import source_name
+
+if TYPE_CHECKING:
+    from hybonet.tasks.run import Run
 
 _BLOCK = 1 << 24  # distances that are held at a time
 
@@ -50,7 +55,7 @@ class NodeClass:
         return {**asdict(self), "probabilities": dict(self.probabilities)}
 
 
-class NetworkModel:
+class GraphModel(Predictor):
     """A trained model with the graph that it knows.
 
     Args:
@@ -63,15 +68,17 @@ class NetworkModel:
         >>> from hybonet.data import load_network
         >>> from hybonet.tasks.graph.task import GraphSettings
         >>> task = GraphLearningTask(GraphSettings(), load_network("disease-small"))
-        >>> model = NetworkModel(task.build_model(), task)
+        >>> model = GraphModel(task.build_model(), task)
         >>> links = model.links("7", top=3, known=False)
         >>> len(links), links[0].known, links[0].probability >= links[1].probability
         (3, False, True)
     """
 
+    task_name = "graph"
+
     def __init__(
         self,
-        model: GraphModel,
+        model: NodeModel,
         task: GraphLearningTask,
         *,
         config: Mapping[str, Any] | None = None,
@@ -92,28 +99,16 @@ class NetworkModel:
         return self.task.graph
 
     @classmethod
-    def from_pretrained(cls, folder: str | Path) -> NetworkModel:
-        """A model from a folder on disk: of :meth:`save_pretrained`, or of a run made by ``hybonet train graph``."""
-        folder = Path(folder)
-        task = read_task(folder)
-        model = read_model(folder, task)
-        return cls(model, task, config=read_json(folder, CONFIG), record=record_if_known(folder))
+    def of_run(cls, run: Run) -> GraphModel:
+        task = run.task
+        assert isinstance(task, GraphLearningTask)
+        return cls(run.model(), task, config=run.config, record=run.record)  # type: ignore[arg-type]
 
-    @classmethod
-    def load(cls, folder: str | Path) -> NetworkModel:
-        """The best model of a run made by ``hybonet train graph``; the same as :meth:`from_pretrained`."""
-        return cls.from_pretrained(folder)
-
-    def save_pretrained(self, folder: str | Path) -> None:
-        """Write a new folder with what use needs and nothing else, in the layout that the Hugging Face hub knows.
-
-        ``config.json``, ``model.safetensors``, the graph, ``README.md`` (a model card), and ``record.json`` if the
-        metrics are known. It appears complete or not at all.
-        """
-        write_pretrained(Path(folder), self.model, self.task, self.config, self.record)
+    def saved(self, folder: Path) -> dict[str, Any]:
+        return {"settings": self.task.settings.model_dump(), "graph": write(folder, self.graph)}
 
     def __repr__(self) -> str:
-        return f"NetworkModel({type(self.model).__name__}, {self.graph!r})"
+        return f"GraphModel({type(self.model).__name__}, {self.graph!r})"
 
     @torch.no_grad()
     def links(self, node: str, top: int = 10, *, known: bool = True) -> list[Link]:
@@ -180,6 +175,61 @@ class NetworkModel:
                 )
             )
         return answers
+
+    def predict(self, node: str | Sequence[str] | None = None, **options: Any) -> Answers:
+        """Links, or classes, of some nodes, or of the whole graph; the options are those of ``hybonet predict``.
+
+        Links of the whole graph are those that it does not have.
+        """
+        asked = Predict.checked({"node": [node] if isinstance(node, str) else node, **options})
+        if self.task.settings.task == "nc":
+            if asked.new:
+                raise ValueError("expected --new with links only, but the run predicts classes; leave it out")
+            return self._classes(asked.node)
+        found = {name: self.links(name, asked.top, known=not asked.new) for name in asked.node or ()}
+        if not asked.node:
+            found = {"": self.missing_links(asked.top)}
+        rows = ({"rank": rank, **asdict(link)} for links in found.values() for rank, link in enumerate(links, 1))
+        columns = ["rank", "node", "other", "probability", "squared_distance", "known"]
+        return Answers(rows, columns=columns, tables=lambda: links_tables(found))
+
+    def _classes(self, nodes: Sequence[str] | None) -> Answers:
+        found = self.classify(nodes or None)
+        rows = []
+        for each in found:
+            row = each.as_dict()
+            shares = {f"p({name})": share for name, share in row.pop("probabilities").items()}
+            rows.append({**row, **shares})
+        return Answers(rows, nested=[each.as_dict() for each in found], tables=lambda: classes_tables(found))
+
+    def evaluate(self, **options: Any) -> Measures:
+        """ROC AUC and average precision of links, or F1 and accuracy of classes, on held-out parts."""
+        split = Evaluate.checked(options).split
+        measured = self.task.measure(self.model, *(("valid", "test") if split is None else (split,)))
+        figures = {"protocol": self.task.settings.protocol, **measured}
+        about = {**self.task.describe(), "test": next(iter(measured.values()))}
+        return Measures(figures, tables=lambda: evaluation(measured, about))
+
+    def embedding(self) -> Embedding:
+        nodes = self.graph.nodes
+        names = [nodes.name(number) for number in range(len(nodes))]
+        return Embedding(list(nodes), names, self.points, getattr(self.model, "manifold", None))
+
+    def card_text(self) -> str:
+        settings, sizes = self.task.settings, self.graph.statistics()
+        manifold = getattr(self.model, "manifold", None)
+        learned = ", learned" if settings.learn_curvature else ""
+        space = "" if manifold is None else f", in hyperbolic space (K = {manifold.curvature:.6g}{learned})"
+        what = "links" if settings.task == "lp" else "classes of nodes"
+        return (
+            f"{settings.model} for {what} of a graph of {sizes['nodes']:,} nodes and {sizes['edges']:,} edges, "
+            f"`{source_name(self.graph.source)}`, which is in this folder: {settings.dim} dimensions per node, "
+            f"{settings.layers} graph layers{space}."
+        )
+
+    def card_example(self) -> str:
+        top = ", top=5, new=True" if self.task.settings.task == "lp" else ""
+        return f'print(model.predict("{self.graph.nodes[0]}"{top}))'
 
     def _require(self, task: str, what: str) -> None:
         settings = self.task.settings

@@ -1,14 +1,41 @@
-"""Tables of links and classes for the terminal."""
+"""What is shown of models of graphs: figures of a training and of an evaluation, links and classes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
+from rich.text import Text
 
+from hybonet.reporting.headlines import Headline, Measure
 from hybonet.reporting.narrow_table import add_row, narrow_table
 
+if TYPE_CHECKING:
+    from hybonet.tasks.run import Run
+
+_DETAILS = {"model": ("settings", "model"), "dim": ("settings", "dim"), "protocol": ("protocol",)}
+_LEAK = "Protocol released: that of the published code, which leaks; compare it with nothing else."
+_LINK_RUNS = Headline(
+    "Links of graphs",
+    f"Held-out edges against as many pairs without. AP: average precision. {_LEAK}",
+    _DETAILS,
+    (Measure("ROC AUC", ("test", "roc_auc")), Measure("AP", ("test", "average_precision"))),
+    Measure("valid AUC", ("valid", "roc_auc")),
+)
+_CLASS_RUNS = Headline(
+    "Classes of nodes",
+    f"Test nodes. F1: of the second class if there are two, else micro. {_LEAK}",
+    _DETAILS,
+    (
+        Measure("F1", ("test", "f1")),
+        Measure("macro F1", ("test", "macro_f1")),
+        Measure("accuracy", ("test", "accuracy")),
+    ),
+    Measure("valid F1", ("valid", "f1")),
+)
+_ALL_IN_A_TABLE = 40
 _LINKS = {"roc_auc": "ROC AUC", "average_precision": "AP"}
 _CLASSES = {"f1": "F1", "macro_f1": "macro F1", "accuracy": "accuracy"}
 
@@ -24,7 +51,7 @@ def metrics_table(record: Mapping[str, Any]) -> Table:
         [""],
         list(shown.values()),
         title=f"{data['source']}: {data['nodes']:,} nodes, {data['edges']:,} edges\n"
-        f"{settings['model']}, {settings['dim']} numbers a node, best epoch {record['best_epoch']} of "
+        f"{settings['model']}, {settings['dim']} dimensions per node, best epoch {record['best_epoch']} of "
         f"{record['epochs']}, {record['seconds']:.0f} s",
     )
     for part, title, style in (("valid", "validation", ""), ("test", "test", "bold")):
@@ -75,3 +102,41 @@ def classes_table(answers: Sequence[Any]) -> Table:
         second = f"{others[1][1]} ({others[1][0]:.3f})" if len(others) > 1 else ""
         add_row(table, answer.node, answer.predicted, f"{answer.probability:.3f}", second, answer.truth or "")
     return table
+
+
+def headline(record: Mapping[str, Any]) -> Headline:
+    """What ``hybonet report`` shows of a record: links or classes."""
+    return _CLASS_RUNS if _LINK_RUNS.measures[0].of(record) is None else _LINK_RUNS
+
+
+def after_training(run: Run) -> Iterable[Any]:
+    """What the terminal shows when a training is done."""
+    record = run.record
+    assert record is not None
+    yield metrics_table(record)
+    yield Text(legend(record), style="dim")
+
+
+def next_command(run: Run) -> str:
+    """A question to ask the model."""
+    return f"Ask it: hybonet predict {shlex.quote(str(run.folder))} --node {shlex.quote(run.data.nodes[0])}"
+
+
+def evaluation(measured: Mapping[str, Mapping[str, float]], about: Mapping[str, Any]) -> Iterable[Any]:
+    """Measures of some parts, and what they mean."""
+    yield split_table(measured)
+    yield Text(legend(about), style="dim")
+
+
+def links_tables(found: Mapping[str, Sequence[Any]]) -> Iterable[Any]:
+    """Links by node; those of no node are what the graph lacks."""
+    for node, links in found.items():
+        yield links_table(links, f"Links of {node}" if node else "Links that the graph lacks")
+    yield Text("probability: of a link, where links and pairs without one are equally many")
+
+
+def classes_tables(answers: Sequence[Any]) -> Iterable[Any]:
+    """Classes of nodes, the first ones of many."""
+    yield classes_table(answers[:_ALL_IN_A_TABLE])
+    if len(answers) > _ALL_IN_A_TABLE:
+        yield f"{len(answers) - _ALL_IN_A_TABLE:,} nodes more; --output classes.csv writes them all"

@@ -25,7 +25,7 @@ from hybonet.tasks.graph.evaluation import (
 )
 from hybonet.tasks.graph.losses import class_margin, link_cross_entropy, link_margin
 from hybonet.tasks.graph.models.by_name import build_graph_model
-from hybonet.tasks.graph.models.graph_model import GraphModel
+from hybonet.tasks.graph.models.node_model import NodeModel
 from hybonet.tasks.graph.settings import GraphSettings
 from hybonet.training import generator_for
 
@@ -114,7 +114,7 @@ class GraphLearningTask:
         stays = not s.learn_curvature and s.batch_size is None and s.device == "cpu"
         return features if stays and features.layout == torch.sparse_csr else features.to_dense()
 
-    def build_model(self) -> GraphModel:
+    def build_model(self) -> NodeModel:
         learned = self.inputs == "learned"
         return build_graph_model(
             self.settings,
@@ -182,12 +182,12 @@ class GraphLearningTask:
         return F.cross_entropy(scores, batch.classes)
 
     @torch.no_grad()
-    def points(self, model: GraphModel) -> Tensor:
+    def points(self, model: NodeModel) -> Tensor:
         """Where the model puts every node, the training edges being known."""
         return model.encode(self.x, self.edge_index)
 
     @torch.no_grad()
-    def measure(self, model: GraphModel, *splits: SplitName) -> dict[str, dict[str, float]]:
+    def measure(self, model: NodeModel, *splits: SplitName) -> dict[str, dict[str, float]]:
         """Measures on held-out parts, from one pass over the graph."""
         z = self.points(model)
         measured: dict[str, dict[str, float]] = {}
@@ -204,7 +204,7 @@ class GraphLearningTask:
         return measured
 
     def validate(self, model: nn.Module) -> dict[str, float]:
-        assert isinstance(model, GraphModel)
+        assert isinstance(model, NodeModel)
         return self.measure(model, "valid")["valid"]
 
     def describe(self) -> dict[str, Any]:

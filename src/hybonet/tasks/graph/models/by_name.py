@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from hybonet.geometry import Lorentz
-from hybonet.tasks.graph.models.graph_model import GraphModel
+from hybonet.tasks.graph.models.node_model import NodeModel
 from hybonet.tasks.graph.settings import GraphSettings
 
 
 def build_graph_model(
     settings: GraphSettings, *, num_features: int, num_classes: int, num_nodes: int = 0, cached: bool = False
-) -> GraphModel:
+) -> NodeModel:
     """The untrained model that settings ask for, on a graph of these sizes.
 
     Example:

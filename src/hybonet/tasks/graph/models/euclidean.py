@@ -10,7 +10,7 @@ from torch_geometric.nn import GATConv, GCNConv, SAGEConv, SGConv
 
 from hybonet.kernels.sparse_points import dropped
 from hybonet.kernels.sparse_product import compressed
-from hybonet.tasks.graph.models.graph_model import EuclideanGraphModel
+from hybonet.tasks.graph.models.node_model import EuclideanGraphModel
 
 
 class LayeredGraphModel(EuclideanGraphModel):

@@ -11,19 +11,19 @@ from hybonet.geometry import Lorentz
 from hybonet.nn import EuclideanToLorentz, LorentzDistanceHead, TangentLinear
 from hybonet.nn.graph_attention import LorentzGraphAttention
 from hybonet.nn.graph_conv import LorentzGraphConv
-from hybonet.tasks.graph.models.graph_model import GraphModel, ends_of, lorentzian_square
+from hybonet.tasks.graph.models.node_model import NodeModel, ends_of, lorentzian_square
 
 GraphLayer = Literal["convolution", "attention", "tangent"]
 
 
-class GraphNetwork(GraphModel):
+class GraphNetwork(NodeModel):
     r"""HyboNet on graphs: :math:`x^0 = \exp_o(0, f)`, then graph layers from points to points.
 
     Links are predicted by the Fermi–Dirac decoder of squared Lorentzian distances, classes by the distances to a point
     of each class.
 
     Args:
-        num_features, num_classes: of the graph; see :class:`GraphModel`.
+        num_features, num_classes: of the graph; see :class:`NodeModel`.
         dim: ambient coordinates of a node's point.
         layers: how many graph layers.
         layer: ``"convolution"`` (:class:`~hybonet.nn.LorentzGraphConv`), ``"attention"``
@@ -35,7 +35,7 @@ class GraphNetwork(GraphModel):
             :class:`~hybonet.nn.LorentzLinear`.
         cached: train on one graph with the same features in every call, and make what follows from them but once.
         manifold: K = -1 by default.
-        options: of :class:`GraphModel`.
+        options: of :class:`NodeModel`.
 
     Example:
         >>> import torch

@@ -18,10 +18,10 @@ from hybonet.kernels.sparse_attention import sparse_attention
 from hybonet.kernels.sparse_edges import EdgePattern, edge_products, edge_sums
 from hybonet.kernels.sparse_product import compressed, entries, sparse_product, transposed
 from hybonet.nn import EuclideanToLorentz, LorentzDistanceHead, LorentzToEuclidean, TangentLinear
-from hybonet.tasks.graph.models.graph_model import GraphModel, ends_of, lorentzian_square
+from hybonet.tasks.graph.models.node_model import NodeModel, ends_of, lorentzian_square
 
 
-class TangentGraphModel(GraphModel):
+class TangentGraphModel(NodeModel):
     """Tangent linear layers, neighbours put together by :meth:`aggregate`, ReLU in the tangent space between layers.
 
     Args:

@@ -11,7 +11,7 @@ from hybonet.geometry import Lorentz
 from hybonet.nn import FermiDiracDecoder
 
 
-class GraphModel(nn.Module):
+class NodeModel(nn.Module):
     """Base of the models that predict links and classes on a graph.
 
     A model fills in :meth:`encode_features`, :meth:`squared_distance`, :meth:`squared_distances` and ``head``. It is
@@ -94,7 +94,7 @@ class GraphModel(nn.Module):
         return self.class_logits(z if nodes is None else z[nodes])
 
 
-class EuclideanGraphModel(GraphModel):
+class EuclideanGraphModel(NodeModel):
     """Base of models whose nodes are plain vectors: Euclidean distances, and a linear layer for classes."""
 
     def __init__(self, dim: int, num_features: int, num_classes: int = 0, **options: Any) -> None:
