@@ -104,7 +104,7 @@ def train(
         run.change_settings(changes)
         device = run.settings.device
     else:
-        chosen_recipe, settings = settings_for(spec, recipe, changes, options)
+        chosen_recipe, settings = settings_for(spec, recipe, changes, options, data)
         device = settings.device
     with joined_processes(device) as processes:
         if not resume:
@@ -115,11 +115,13 @@ def train(
             _show(Run(out), as_json)
 
 
-def settings_for(spec: TaskSpec, recipe: str | None, changes: list[str], options: Any) -> tuple[str, Any]:
+def settings_for(
+    spec: TaskSpec, recipe: str | None, changes: list[str], options: Any, data: Any = None
+) -> tuple[str, Any]:
     """The recipe and the settings of a new run; settings that change nothing are told."""
     from hybonet.tasks import api
 
-    chosen_recipe, settings = api.settings_for(spec, recipe, changes, options)
+    chosen_recipe, settings = api.settings_for(spec, recipe, changes, options, data)
     idle = settings.idle()
     names = dict.fromkeys(change.partition("=")[0].strip() for change in changes)
     tell_notes(f"{name} changes nothing here, since {idle[name]}" for name in names if name in idle)

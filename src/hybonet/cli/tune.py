@@ -132,7 +132,9 @@ def tune(
     total: int = trials or earlier["trials"]
     about_data = {key: value for key, value in options.items() if key not in _NOT_ABOUT_DATA}
     reading = spec.options.checked({key: value for key, value in about_data.items() if key != "data"})
-    recipe, settings = settings_for(spec, options.get("recipe"), options.get("set", []), reading)
+    recipe, settings = settings_for(
+        spec, options.get("recipe"), options.get("set", []), reading, about_data.get("data")
+    )
     options["recipe"] = recipe
     ranges = _ranges(settings, spec, recipe, options)
     loaded = load_data(spec, about_data.get("data"), settings, reading)

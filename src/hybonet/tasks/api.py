@@ -56,7 +56,7 @@ def train(
         run.change_settings(changes)
     else:
         reading = of.options.checked(options)
-        started_from, settings = settings_for(of, recipe, changes, reading)
+        started_from, settings = settings_for(of, recipe, changes, reading, data)
         loaded = load_data(of, data, settings, reading)
         for note in getattr(loaded, "notes", ()):
             warnings.warn(note, stacklevel=2)
@@ -95,14 +95,14 @@ def terminal_reporter(run: Run) -> TerminalReporter:
 
 
 def settings_for(
-    of: TaskSpec, started_from: str | None, changes: list[str], options: Options
+    of: TaskSpec, started_from: str | None, changes: list[str], options: Options, data: Any = None
 ) -> tuple[str, LoopSettings]:
     """The settings of a new run, and the recipe they start from, for a device that is there.
 
-    They are a recipe of the task with ``key=value`` changes; a task may choose the recipe by its options.
+    They are a recipe of the task with ``key=value`` changes; a task may choose the recipe by its options and data.
     """
     if choose := of.part("choose_recipe"):
-        name, changes = choose(started_from, changes, options)
+        name, changes = choose(started_from, changes, options, of.data if data is None else data)
     else:
         name = started_from or of.recipe
     settings = override(find_recipe(name, of.name).settings, changes)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Packages declare tasks of their own under this name: ``my-task = "my_package.my_task:SPEC"``.
 ENTRY_POINTS = "hybonet.tasks"
-_OWN = ("knowledge_graph", "graph", "hierarchy")
+_OWN = ("knowledge_graph", "graph", "typing", "hierarchy")
 
 
 @dataclass(frozen=True)

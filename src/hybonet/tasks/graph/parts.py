@@ -13,10 +13,10 @@ from hybonet.tasks.graph.evaluation import held_out_pairs
 from hybonet.tasks.graph.models.node_model import NodeModel
 from hybonet.tasks.graph.options import DataOptions
 from hybonet.tasks.graph.pictures import MONITORS, pictures
-from hybonet.tasks.graph.predictor import GraphModel as predictor
+from hybonet.tasks.graph.predictor import GraphModel
 from hybonet.tasks.graph.recipes import DEFAULTS, RECIPES
 from hybonet.tasks.graph.report import after_training, headline, next_command
-from hybonet.tasks.graph.settings import GraphSettings as settings
+from hybonet.tasks.graph.settings import GraphSettings
 from hybonet.tasks.graph.task import GraphLearningTask
 from hybonet.tasks.recipes import recipe
 from hybonet.training import FitResult
@@ -39,8 +39,12 @@ __all__ = [
     "write",
 ]
 
+settings = GraphSettings
 
-def task(chosen: settings, graph: GraphData) -> GraphLearningTask:
+predictor = GraphModel
+
+
+def task(chosen: GraphSettings, graph: GraphData) -> GraphLearningTask:
     """What the training loop trains."""
     return GraphLearningTask(chosen, graph)
 
@@ -65,7 +69,7 @@ def calibration(trained: GraphLearningTask, model: NodeModel) -> dict[str, float
     return class_calibration(model.class_logits(z[nodes.to(z.device)]), trained.graph.labels[nodes])
 
 
-def choose_recipe(name: str | None, changes: list[str], options: DataOptions) -> tuple[str, list[str]]:
+def choose_recipe(name: str | None, changes: list[str], options: DataOptions, data: Any) -> tuple[str, list[str]]:
     """The recipe to start from: that of what is to be predicted; one for something else is a mistake."""
     asked = options.task
     own = [change.partition("=")[2].strip() for change in changes if change.partition("=")[0].strip() == "task"]
@@ -83,7 +87,7 @@ def choose_recipe(name: str | None, changes: list[str], options: DataOptions) ->
     return name, changes
 
 
-def rate(chosen: settings) -> tuple[int, str]:
+def rate(chosen: GraphSettings) -> tuple[int, str]:
     """What the progress bar counts a batch as."""
     return chosen.batch_size or 1, "steps/s" if chosen.batch_size is None else "examples/s"
 

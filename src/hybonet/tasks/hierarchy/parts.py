@@ -7,12 +7,10 @@ from typing import Any
 
 from hybonet.tasks.hierarchy.data import load, read, write
 from hybonet.tasks.hierarchy.pictures import pictures
-from hybonet.tasks.hierarchy.predictor import HierarchyModel as predictor
+from hybonet.tasks.hierarchy.predictor import HierarchyModel
 from hybonet.tasks.hierarchy.recipes import RECIPES
 from hybonet.tasks.hierarchy.report import after_training, headline
-from hybonet.tasks.hierarchy.task import HierarchySettings as settings
-from hybonet.tasks.hierarchy.task import HierarchyTask as task
-from hybonet.tasks.hierarchy.task import measure
+from hybonet.tasks.hierarchy.task import HierarchySettings, HierarchyTask, measure
 from hybonet.training import FitResult
 
 __all__ = [
@@ -30,13 +28,19 @@ __all__ = [
     "write",
 ]
 
+task = HierarchyTask
 
-def measures(trained: task, result: FitResult) -> dict[str, Any]:
+settings = HierarchySettings
+
+predictor = HierarchyModel
+
+
+def measures(trained: HierarchyTask, result: FitResult) -> dict[str, Any]:
     """How well distances give the hierarchy back, at the end and before the first step."""
     at_start = asdict(measure(trained.start(), trained.hierarchy, trained.manifold))
     return {"metrics": {name: result.best[name] for name in at_start}, "metrics_at_start": at_start}
 
 
-def monitor_label(trained: task) -> str:
+def monitor_label(trained: HierarchyTask) -> str:
     """What the picture of the curves calls the figure that selects."""
     return "mean average precision"

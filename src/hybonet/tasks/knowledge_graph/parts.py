@@ -9,10 +9,10 @@ from hybonet.data.triples.triple_data import TripleData
 from hybonet.tasks.knowledge_graph.data import TrainingGraph, load, read, write
 from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel
 from hybonet.tasks.knowledge_graph.pictures import pictures
-from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel as predictor
+from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel
 from hybonet.tasks.knowledge_graph.recipes import RECIPES
 from hybonet.tasks.knowledge_graph.report import after_training, headline, next_command
-from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings as settings
+from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings
 from hybonet.tasks.knowledge_graph.task import KnowledgeGraphTask, evaluate
 from hybonet.training import FitResult
 
@@ -35,6 +35,10 @@ __all__ = [
     "without_test",
     "write",
 ]
+
+settings = KnowledgeGraphSettings
+
+predictor = KnowledgeGraphModel
 tune_note = (
     "The search knows no test triples. hybonet train leaves them, too, out of the rankings, so its validation figures "
     "are higher."
@@ -44,7 +48,7 @@ not_searched = dict.fromkeys(
 )
 
 
-def task(chosen: settings, data: TrainingGraph | TripleData) -> KnowledgeGraphTask:
+def task(chosen: KnowledgeGraphSettings, data: TrainingGraph | TripleData) -> KnowledgeGraphTask:
     """What the training loop trains."""
     if isinstance(data, TripleData):
         return KnowledgeGraphTask(chosen, data)
@@ -71,7 +75,7 @@ def measures(trained: KnowledgeGraphTask, result: FitResult) -> dict[str, Any]:
     return found
 
 
-def rate(chosen: settings) -> tuple[int, str]:
+def rate(chosen: KnowledgeGraphSettings) -> tuple[int, str]:
     """What the progress bar counts a batch as."""
     return chosen.batch_size, "triples/s"
 

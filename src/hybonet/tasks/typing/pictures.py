@@ -1,10 +1,11 @@
-"""All pictures of an entity-typing run, drawn from its folder alone."""
+"""All pictures of a model of entity typing."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -13,36 +14,37 @@ from hybonet.geometry import Lorentz
 from hybonet.metrics.probing import spearman
 from hybonet.reporting.charts import draw_curves
 from hybonet.reporting.geodesics import two_columns
+from hybonet.tasks.options import Options
 from hybonet.tasks.run_folder import CURVES, DISK, source_name
 from hybonet.tasks.typing.charts import draw_level_radii, draw_type_disk
 from hybonet.tasks.typing.models.entity_typer import EntityTyper
-from hybonet.tasks.typing.predictor import MentionTyper
-from hybonet.tasks.typing.run import read_data
 from hybonet.training.history import read_history
+
+if TYPE_CHECKING:
+    from hybonet.tasks.typing.predictor import TypingModel
 
 RADII = "radii.png"
 _DRAWN = 300  # types on the disk, most frequent first
 
 
-def draw_run(run: Path, folder: Path) -> list[Path]:
-    """Draw everything there is to draw of a run into ``folder``, and say what was drawn.
+def pictures(model: TypingModel, folder: Path, options: Options) -> list[Path]:
+    """Draw everything there is to draw of a model into ``folder``, and say what was drawn.
 
     ``curves.png`` (training) and, for HyboNet models, ``disk.png`` (the types) and ``radii.png`` (how far from the
     centre each level lies). Only types that the training data has are drawn: of others nothing was learned.
     """
-    model, data = MentionTyper.load(run), read_data(run)
-    folder.mkdir(parents=True, exist_ok=True)
+    data = model.data
     name, drawn = source_name(data.source), []
-    if history := read_history(run):
+    if model.run is not None and (history := read_history(model.run.folder)):
         draw_curves(history, "f1", folder / CURVES, title=f"Training on {name}", label="validation macro F1")
         drawn.append(folder / CURVES)
-    if isinstance(model.model, EntityTyper):
+    if isinstance(model.model, EntityTyper) and data.train:
         frequency = torch.sparse.sum(data.targets("train"), 0).to_dense()
         drawn += _draw_types(model, frequency, folder, name)
     return drawn
 
 
-def _draw_types(model: MentionTyper, frequency: Tensor, folder: Path, name: str) -> list[Path]:
+def _draw_types(model: TypingModel, frequency: Tensor, folder: Path, name: str) -> list[Path]:
     types, manifold = model.data.types, model.hyperbolic_model("pictures of types").manifold
     points, levels = model.type_points().double(), types.level_numbers
     seen = frequency > 0

@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from hybonet.data.mentions.mention_data import Mention, MentionData, encode
+from hybonet.data.io.source_file import read_source
+from hybonet.data.mentions.mention_data import Mention, MentionData, encode, read_mentions
 from hybonet.data.mentions.sentence_words import mention_in
-from hybonet.metrics.typing import THRESHOLD
-from hybonet.tasks.pretrained import record_if_known, write_model_folder
-from hybonet.tasks.typing.card import typing_card
+from hybonet.metrics.typing import LOWEST, THRESHOLD
+from hybonet.reporting.answers import Answers, Measures
+from hybonet.tasks.predictor import Embedding, Predictor
+from hybonet.tasks.typing.data import write_vocabularies
 from hybonet.tasks.typing.models.entity_typer import EntityTyper
-from hybonet.tasks.typing.models.typing_model import TypingModel
-from hybonet.tasks.typing.run import read_data, read_model, read_settings, write_vocabularies
+from hybonet.tasks.typing.models.mention_classifier import MentionClassifier
+from hybonet.tasks.typing.options import Evaluate, Predict
+from hybonet.tasks.typing.report import answers_tables, evaluation
 from hybonet.tasks.typing.settings import TypingSettings
+from hybonet.tasks.typing.task import EntityTypingTask, build_model
+
+if TYPE_CHECKING:
+    from hybonet.tasks.run import Run
 
 _ROWS = 256
 
@@ -37,7 +44,7 @@ class TypeAnswer:
         return asdict(self)
 
 
-class MentionTyper:
+class TypingModel(Predictor):
     """A trained model with its types and words.
 
     Args:
@@ -45,61 +52,50 @@ class MentionTyper:
         data: its types and word vectors; mentions are not needed.
         settings: of the training.
         threshold: probability above which a type is predicted.
-        record: its metrics, as ``record.json`` of a run has them.
+        config, record: of its run.
 
     Example:
         >>> from hybonet.data.mentions.loading import load_mentions
         >>> from hybonet.tasks.typing.task import build_model
         >>> town, settings = load_mentions("little-town"), TypingSettings(dim=8, heads=2, feedforward=8)
-        >>> untrained = MentionTyper(build_model(settings, town), town, settings)
+        >>> untrained = TypingModel(build_model(settings, town), town, settings)
         >>> [answer.predicted for answer in untrained.types_of("The [mayor] spoke.", top=1)]
         [True]
     """
 
+    task_name = "typing"
+
     def __init__(
         self,
-        model: TypingModel,
+        model: MentionClassifier,
         data: MentionData,
         settings: TypingSettings,
         *,
         threshold: float = THRESHOLD,
+        config: Mapping[str, Any] | None = None,
         record: Mapping[str, Any] | None = None,
     ) -> None:
         self.model, self.data, self.settings = model.eval(), data, settings
-        self.threshold, self.record = threshold, record
+        self.threshold, self.config, self.record = threshold, dict(config or {}), record
 
     @classmethod
-    def from_pretrained(cls, folder: str | Path) -> MentionTyper:
-        """A model from a folder on disk: of :meth:`save_pretrained`, or of a run made by ``hybonet train typing``."""
-        folder = Path(folder)
-        settings = read_settings(folder)
-        data = read_data(folder, mentions=settings.model == "LabelGCN")  # which is made of the training mentions, too
-        record = record_if_known(folder)
-        threshold = float(record["threshold"]) if record else THRESHOLD
-        return cls(read_model(folder, data), data, settings, threshold=threshold, record=record)
+    def of_run(cls, run: Run) -> TypingModel:
+        settings, data = run.settings, run.data
+        assert isinstance(settings, TypingSettings)
+        model = run.load_into(build_model(settings, data, data.targets("train")))
+        threshold = float(run.record["threshold"]) if run.record else THRESHOLD
+        return cls(model, data, settings, threshold=threshold, config=run.config, record=run.record)
 
-    @classmethod
-    def load(cls, folder: str | Path) -> MentionTyper:
-        """The best model of a run made by ``hybonet train typing``; the same as :meth:`from_pretrained`."""
-        return cls.from_pretrained(folder)
-
-    def save_pretrained(self, folder: str | Path) -> None:
-        """Write a new folder with what use needs and nothing else (no mentions): it appears complete or not at all."""
+    def saved(self, folder: Path) -> dict[str, Any]:
         if self.settings.model == "LabelGCN":
             raise ValueError(
                 "expected a model that its weights describe, but LabelGCN is made of its training mentions, too; use "
                 "its run folder"
             )
-        folder, data, settings = Path(folder), self.data, self.settings.model_dump()
-
-        def write_data(staging: Path) -> dict[str, Any]:
-            return {"task": "typing", "settings": settings, "data": write_vocabularies(staging, data)}
-
-        card = typing_card(data.source, settings, len(data.types), self.record, folder.name)
-        write_model_folder(folder, self.model, write_data, self.record, card)
+        return {"settings": self.settings.model_dump(), "data": write_vocabularies(folder, self.data)}
 
     def __repr__(self) -> str:
-        return f"MentionTyper({type(self.model).__name__}, {len(self.data.types):,} types)"
+        return f"TypingModel({type(self.model).__name__}, {len(self.data.types):,} types)"
 
     def types_of(self, sentence: str, mention: str | None = None, *, top: int | None = None) -> list[TypeAnswer]:
         """Types of a mention in a sentence, likeliest first: all that are predicted, or the ``top`` ones.
@@ -131,6 +127,65 @@ class MentionTyper:
         s = self.settings
         rows = encode(mentions, self.data.vectors, s.mention_words, s.context_words)
         return torch.sigmoid(self.model(rows.mention, rows.context, rows.place))
+
+    def predict(self, sentence: str | None = None, mention: str | None = None, **options: Any) -> Answers:
+        """Types of a mention in a sentence, or of a file of mentions, likeliest first.
+
+        Args:
+            sentence: with the mention in brackets, or with ``mention``, the words that are asked for.
+            options: of ``hybonet predict``: ``mentions``, ``top``.
+        """
+        asked = Predict.checked({"sentence": sentence, "mention": mention, **options})
+        if (asked.sentence is None) == (asked.mentions is None):
+            raise ValueError("expected either a --sentence or a file of --mentions")
+        if asked.mentions is not None and asked.mention is not None:
+            raise ValueError("expected --mention with a --sentence only; leave it out")
+        if asked.mentions is None:
+            assert asked.sentence is not None
+            mentions, top = [mention_in(asked.sentence, asked.mention)], asked.top or 10
+        else:
+            mentions, top = read_mentions(read_source(asked.mentions), labelled=False), asked.top
+        found = [[each.as_dict() for each in own] for own in self.types_of_many(mentions, top=top)]
+        sentences = [each.sentence for each in mentions]
+        rows = (
+            {"mention": number, "sentence": text, "rank": rank, **answer}
+            for number, (text, own) in enumerate(zip(sentences, found, strict=True), 1)
+            for rank, answer in enumerate(own, 1)
+        )
+        columns = ["mention", "sentence", "rank", "type", "level", "probability", "predicted"]
+        return Answers(rows, columns=columns, tables=lambda: answers_tables(sentences, found))
+
+    def evaluate(self, **options: Any) -> Measures:
+        """Macro precision, recall and F1: all types together, and by level."""
+        asked = Evaluate.checked(options)
+        if asked.calibrate and asked.threshold is not None:
+            raise ValueError("expected --threshold or --calibrate, got both; leave out one")
+        if not self.data.split(asked.split):
+            raise ValueError(
+                f"the data has no {asked.split} mentions; choose another --split, or, of a model saved for use, the "
+                "run it came from"
+            )
+        task = EntityTypingTask(self.settings, self.data)
+        threshold = self.threshold if asked.threshold is None else asked.threshold
+        if asked.calibrate:
+            threshold = task.predictions(self.model, "valid").best_threshold()
+        result = task.predictions(self.model, asked.split, lowest=min(threshold, LOWEST)).measure(threshold)
+        title = f"{asked.split}: the likeliest type and all above {threshold:g}"
+        figures = {"split": asked.split, "threshold": threshold, **result}
+        return Measures(figures, tables=lambda: evaluation({asked.split: result}, title))
+
+    def embedding(self) -> Embedding:
+        types, manifold = list(self.data.types.types), self.hyperbolic_model("vectors").manifold
+        return Embedding(types, types, self.type_points(), manifold)
+
+    def card_text(self) -> str:
+        return (
+            f"Tells the types of a mention in a sentence: {len(self.data.types):,} types, {self.settings.dim} dimensions "
+            "each. The words' vectors and the types are in this folder, the training sentences are not."
+        )
+
+    def card_example(self) -> str:
+        return 'print(model.predict("The [mayor] opened the new bridge."))'
 
     def hyperbolic_model(self, purpose: str) -> EntityTyper:
         """The model if its types are points of the Lorentz model, which ``purpose`` needs."""

@@ -1,13 +1,21 @@
-"""Tables of entity-typing metrics and answers for the terminal."""
+"""What is shown of entity typing: figures of a training and of an evaluation, and answers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import contextlib
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
+from hybonet.reporting.headlines import Headline, Measure
 from hybonet.reporting.narrow_table import add_row, narrow_table
+
+if TYPE_CHECKING:
+    from hybonet.tasks.run import Run
 
 LEGEND = (
     "P: macro precision over mentions with a prediction. R: macro recall over mentions with a type. F1 of the two. "
@@ -56,8 +64,64 @@ def record_table(record: Mapping[str, Any]) -> Table:
 
 def answers_table(sentence: str, answers: Sequence[Mapping[str, Any]]) -> Table:
     """Ranked types of one mention."""
-    table = narrow_table(["", "type", "level"], ["probability"], ["predicted"], title=sentence)
+    table = narrow_table(["", "type", "level"], ["probability"], ["predicted"], title=escape(sentence))
     for rank, answer in enumerate(answers, 1):
         predicted = "yes" if answer["predicted"] else ""
         add_row(table, str(rank), answer["type"], answer["level"], f"{answer['probability']:.3f}", predicted)
     return table
+
+
+def headline(record: Mapping[str, Any]) -> Headline:
+    """What ``hybonet report`` shows of a record, with the levels of its types.
+
+    Example:
+        >>> [each.header for each in headline({"test": {"total": {}, "coarse": {}}}).measures]
+        ['total F1', 'coarse', 'tuned']
+    """
+    by_level = (Measure(level, ("test", level, "f1")) for level in record.get("test", ()) if level != "total")
+    return Headline(
+        "Entity typing",
+        "Test mentions, macro F1 of all types and by level, types above one half. tuned: of all types, above the "
+        "threshold that the validation data chooses.",
+        {"model": ("settings", "model"), "dim": ("settings", "dim")},
+        (
+            Measure("total F1", ("test", "total", "f1")),
+            *by_level,
+            Measure("tuned", ("test_calibrated", "total", "f1")),
+        ),
+        Measure("valid F1", ("valid", "total", "f1")),
+    )
+
+
+def after_training(run: Run) -> Iterable[Any]:
+    """What the terminal shows when a training is done."""
+    assert run.record is not None
+    yield record_table(run.record)
+    yield Text(LEGEND, style="dim")
+
+
+def evaluation(results: Mapping[str, Mapping[str, Any]], title: str) -> Iterable[Any]:
+    """Measures, and what they mean."""
+    yield scores_table(results, title)
+    yield Text(LEGEND, style="dim")
+
+
+def answers_tables(sentences: Sequence[str], found: Sequence[Sequence[Mapping[str, Any]]]) -> Iterable[Any]:
+    """Ranked types, a table for each mention."""
+    for sentence, answers in zip(sentences, found, strict=True):
+        yield answers_table(sentence, answers)
+        yield ""
+
+
+def next_command(run: Run) -> str:
+    """A question that works: the first sentence with no other brackets, else all mentions."""
+    from hybonet.data.mentions.sentence_words import mention_in, split_words
+    from hybonet.tasks.typing.data import mentions_file
+
+    question = f"--mentions {shlex.quote(str(run.folder / mentions_file('valid')))}"
+    for mention in run.data.valid:
+        with contextlib.suppress(ValueError):
+            if mention_in(mention.sentence).words == split_words(" ".join(mention.words)):
+                question = f"--sentence {shlex.quote(mention.sentence)}"
+                break
+    return f"Ask it: hybonet predict {shlex.quote(str(run.folder))} {question}"

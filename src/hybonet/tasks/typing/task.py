@@ -17,7 +17,7 @@ from hybonet.metrics.typing import LOWEST, THRESHOLD, TypePredictions
 from hybonet.optim import RiemannianAdam
 from hybonet.tasks.typing import models as baselines
 from hybonet.tasks.typing.models.entity_typer import EntityTyper
-from hybonet.tasks.typing.models.typing_model import TypingModel
+from hybonet.tasks.typing.models.mention_classifier import MentionClassifier
 from hybonet.tasks.typing.settings import TypingSettings
 from hybonet.training import generator_for
 
@@ -58,7 +58,7 @@ class EntityTypingTask:
         self.targets = {split: data.targets(split) for split in SPLITS}
         self.levels = data.types.level_numbers
 
-    def build_model(self) -> TypingModel:
+    def build_model(self) -> MentionClassifier:
         model = build_model(self.settings, self.data, self.targets["train"])
         sample = self.encoded["train"].rows(slice(_ROWS))
         model.start_bias(self._log_odds(), sample.mention, sample.context, sample.place)
@@ -129,7 +129,7 @@ class EntityTypingTask:
         }
 
 
-def build_model(settings: TypingSettings, data: MentionData, train: Tensor | None = None) -> TypingModel:
+def build_model(settings: TypingSettings, data: MentionData, train: Tensor | None = None) -> MentionClassifier:
     """The untrained model of these settings; ``train`` are the training mentions' types, which LabelGCN looks at."""
     s, words, count = settings, data.vectors.table, len(data.types)
     shared: dict[str, Any] = {

@@ -16,8 +16,8 @@ from hybonet.nn import (
     attention_weights,
 )
 from hybonet.nn.module import LorentzModule
+from hybonet.tasks.typing.models.mention_classifier import MentionClassifier, unit_length_on_average
 from hybonet.tasks.typing.models.typer_maps import LorentzMaps, TangentMaps, TyperMaps
-from hybonet.tasks.typing.models.typing_model import TypingModel, unit_length_on_average
 
 
 class TypePoints(LorentzModule):
@@ -65,7 +65,7 @@ class ContextAttention(LorentzModule):
         return self.pool(h, padding, looked_at)
 
 
-class EntityTyper(TypingModel):
+class EntityTyper(MentionClassifier):
     r"""Fine-grained entity typing in the Lorentz model.
 
     Word vectors are lifted to the sheet and mapped by a Lorentz linear layer with positions. The mention is the
@@ -89,7 +89,7 @@ class EntityTyper(TypingModel):
         transform: ``"lorentz"``, or ``"tangent"``: every map through the tangent space, for comparison.
         manifold: K = -1 by default.
 
-    Shapes: see :class:`~hybonet.tasks.typing.models.typing_model.TypingModel`.
+    Shapes: see :class:`~hybonet.tasks.typing.models.mention_classifier.MentionClassifier`.
 
     Example:
         >>> model = EntityTyper(torch.randn(10, 4), num_types=3, dim=8, heads=2, feedforward=16)

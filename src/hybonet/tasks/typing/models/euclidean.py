@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from hybonet.nn.dropout import Dropout
-from hybonet.tasks.typing.models.typing_model import TypingModel, unit_length_on_average
+from hybonet.tasks.typing.models.mention_classifier import MentionClassifier, unit_length_on_average
 
 _PLACES = 16  # numbers for left, inside, right
 
@@ -24,7 +24,7 @@ class _Pool(nn.Module):
         return (torch.softmax(weights, -1).unsqueeze(-2) @ x).squeeze(-2)
 
 
-class MultiTask(TypingModel):
+class MultiTask(MentionClassifier):
     """Choi et al. (2018): attention over the mention's words, a BiLSTM with attention over the context, and a vector a
     type. The character network of the original is left out.
 

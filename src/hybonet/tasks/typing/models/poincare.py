@@ -9,7 +9,7 @@ from hybonet.geometry import from_poincare, to_poincare
 from hybonet.geometry.poincare_ball import from_tangent, into_ball, mobius_add, to_tangent
 from hybonet.nn import LorentzCentroidPooling
 from hybonet.nn.dropout import Dropout
-from hybonet.tasks.typing.models.typing_model import TypingModel, unit_length_on_average
+from hybonet.tasks.typing.models.mention_classifier import MentionClassifier, unit_length_on_average
 
 
 class MobiusLinear(nn.Module):
@@ -69,7 +69,7 @@ class _MobiusGRU(nn.Module):
         return into_ball(mobius_add(both, bias.expand_as(both), self.c), self.c)
 
 
-class HY(TypingModel):
+class HY(MentionClassifier):
     r"""López and Strube (2020): words as points of the Poincaré ball, Möbius linear maps, the Einstein midpoint of the
     mention's words, a Möbius GRU with attention by distances over the context, and a hyperplane a type.
 

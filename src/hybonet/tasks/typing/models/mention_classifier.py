@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 
-class TypingModel(nn.Module):
+class MentionClassifier(nn.Module):
     """Base of the models that tell a mention's types.
 
     ``forward(mention, context, place)`` takes rows of words, as ``MentionBatch`` has them

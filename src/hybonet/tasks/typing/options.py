@@ -1,0 +1,54 @@
+"""What can be chosen when mentions are read, and a model of them is measured, asked and written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from hybonet.tasks.options import EvaluateOptions, Options, option
+
+
+class DataOptions(Options):
+    """How mentions are read."""
+
+    types: Path | None = option(
+        None,
+        "File of types: one a line, or a type, a tab and its level.",
+        shown="types.txt of the folder, else all that occur",
+    )
+    words: Path | None = option(
+        None,
+        "Text file of word vectors, such as GloVe's; may be packed (.gz, .xz).",
+        shown="words.txt of the folder, else GloVe in HYBONET_DATA",
+    )
+
+
+class Evaluate(EvaluateOptions):
+    """Which mentions, and which types count as predicted."""
+
+    threshold: float | None = option(
+        None, "Probability above which a type is predicted.", shown="the run's", ge=0.0, le=1.0
+    )
+    calibrate: bool = option(False, "Take the threshold with the best F1 on the validation mentions.")
+
+
+class Predict(Options):
+    """A mention, or a file of them."""
+
+    sentence: str | None = option(None, "A sentence with the mention in brackets, or given by --mention.")
+    mention: str | None = option(None, "Words of the sentence whose types are asked for.")
+    mentions: Path | None = option(None, "File of mentions, a JSON object a line as for training; types not needed.")
+    top: int | None = option(None, "How many types.", shown="10; of a file: those predicted", ge=1)
+
+
+class Export(Options):
+    """What is written."""
+
+    to: Literal["pretrained", "vectors"] = option(
+        "pretrained",
+        "pretrained: a folder for `hybonet.load`, without the sentences; vectors: the types' coordinates as .tsv, "
+        ".csv, .parquet or .npz.",
+    )
+    chart: Literal["lorentz", "poincare", "klein", "tangent"] | None = option(
+        None, "Coordinates of vectors; tangent: Euclidean, at the origin.", shown="lorentz"
+    )
