@@ -34,7 +34,8 @@ def shortened(rows: Tensor, max_norm: float, manifold: Lorentz) -> Tensor:
 def _in_plain_steps(rows: Tensor, max_norm: float, manifold: Lorentz) -> Tensor:
     space = rows[..., 1:]
     length = torch.linalg.vector_norm(space, dim=-1, keepdim=True)
-    return manifold.lift(space * (max_norm / length.clamp_min(max_norm)))
+    # As the fast path has it, a row of just that length does not grow; the gradient of a clamp there is torch's affair.
+    return manifold.lift(space * (max_norm / torch.where(length > max_norm, length, max_norm)))
 
 
 @dataclass(frozen=True)
