@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import results
-from results import catalog, pages, store
+from results import catalog, pages, stale, store
 from results.cells import Cell, run_cell
 
 
@@ -30,6 +30,7 @@ def main() -> None:
     run.add_argument("--seeds", type=int, nargs="+", metavar="SEED", help="these only; all by default")
     written = verbs.add_parser("pages", help="write the pages of docs/results and their pictures")
     written.add_argument("--check", action="store_true", help="write nothing; name pages that differ")
+    verbs.add_parser("stale", help="name stored figures that are older than the code they measure")
     arguments = parser.parse_args()
     match arguments.verb:
         case "list":
@@ -42,6 +43,9 @@ def main() -> None:
                     run_cell(cell, each, arguments.runs, arguments.threads, again=arguments.again)
         case "pages":
             write_pages(check=arguments.check)
+        case "stale":
+            found = stale.report(stale.stored_figures(), stale.history(pages.ROOT))
+            print("\n".join(found) or "no stored figure is older than the code it measures")
 
 
 def _named(known: Mapping[str, Cell], patterns: list[str]) -> dict[str, Cell]:

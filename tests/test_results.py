@@ -1,12 +1,13 @@
 """The results pages say what the stored records say, and the records say where each figure comes from."""
 
 import re
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from hybonet.reporting.run_records import load_records
-from results import catalog, pages, store
+from results import catalog, pages, stale, store
 from results.__main__ import main
 from results.cells import Training, run_cell
 
@@ -108,3 +109,41 @@ def test_the_command_lists_checks_and_refuses_unknown_names(monkeypatch, capsys)
     monkeypatch.setattr(pages, "text", lambda name: "other")
     with pytest.raises(SystemExit, match="graphs, translation, probing, entity-typing: not what"):
         main()
+
+
+def test_figures_are_stale_when_their_code_has_changed_and_not_when_it_has_moved(tmp_path):
+    def commit(text: str, path: str, moved_from: str = "") -> str:
+        file = tmp_path / "src/hybonet" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        if moved_from:
+            (tmp_path / "src/hybonet" / moved_from).unlink()
+        git("add", "-A")
+        git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-m", path)
+        return git("rev-parse", "HEAD")
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(["git", "-C", tmp_path, *arguments], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    git("init")
+    body = "".join(f"line{number} = {number}\n" for number in range(9))
+    old = commit(f"import a\n{body}", "models/conv.py")
+    moved = commit(f"import b\n{body}", "tasks/graph/conv.py", "models/conv.py")
+    elsewhere = commit("x = 1\n", "tasks/typing/task.py")
+    record = {"task": "graph", "created": "2020-01-01T00:00:00+00:00"}
+    stored = {"records/graph/cora": [record | {"commit": old}, record | {"commit": moved + "+changes"}]}
+    assert stale.report(stored, stale.history(tmp_path)) == []
+    commit(f"import b\n{body}".replace("line8 = 8", "line8 = 9"), "tasks/graph/conv.py")
+    stored["records/graph/new"] = [record | {"commit": commit("no code", "../../notes.md")}]
+    stored["records/typing/ufet"] = [record | {"task": "typing", "commit": elsewhere}]
+    commit("drawn = 1\n", "tasks/graph/pictures.py")
+    said = f"2 line(s) of code in 1 commit(s) since the oldest (2020-01-01, {old[:7]})"
+    expected = [f"records/graph/cora: 2 of 2 figures are older than {said}"]
+    assert stale.report(stored, stale.history(tmp_path)) == expected
+
+
+def test_what_a_task_is_said_to_depend_on_is_there():
+    source = pages.ROOT / "src/hybonet"
+    for part in {*stale.SHARED, *(part for parts in stale.OWN.values() for part in parts)}:
+        assert (source / part).is_dir() or (source / f"{part}py").is_file(), part
