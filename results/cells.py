@@ -7,25 +7,9 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from results import store
 from results.store import Record
-
-
-class Cell(Protocol):
-    """Runs that belong together, and the table that their records are stored in."""
-
-    about: str
-
-    @property
-    def table(self) -> str: ...
-
-    def runs(self, name: str, seeds: Sequence[int] = ()) -> list[str]:
-        """What its runs are called, all of them or those of some seeds."""
-
-    def run(self, run: str, folder: Path, threads: int) -> Record:
-        """Carry out one run, or the rest of one: its record as it is to be stored."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +104,10 @@ class Trial:
 
     def run(self, run: str, folder: Path, threads: int) -> Record:
         return store.compact(self.answer(threads))
+
+
+#: Runs that belong together: what they are called, the table of their records, and how one is carried out or finished.
+Cell = Training | Search | Trial
 
 
 def run_cell(cell: Cell, run: str, runs: Path, threads: int, *, again: bool = False) -> None:

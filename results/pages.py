@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from results.entity_typing import page as entity_typing
 from results.graphs import page as graphs
@@ -31,7 +33,22 @@ def text(name: str) -> str:
     """The whole page as Markdown."""
     module = PAGES[name]
     template = Path(str(module.__file__)).with_suffix(".md").read_text(encoding="utf-8")
-    return template.format_map({"made": _MADE, **module.parts()})
+    return fill(template, {"made": _MADE, **module.parts()})
+
+
+def fill(template: str, parts: Mapping[str, Any]) -> str:
+    """Put parts in place of their names in braces; a line that begins with ``%name`` is written for each row of a part.
+
+    Example:
+        >>> fill("{what}:\\n%rows | {n} | {n:.1f} |\\n", {"what": "numbers", "rows": [{"n": 1}, {"n": 2}]})
+        'numbers:\\n| 1 | 1.0 |\\n| 2 | 2.0 |\\n'
+    """
+    lines = []
+    for line in template.splitlines(keepends=True):
+        name, _, form = line.removeprefix("%").partition(" ")
+        rows = parts[name] if line.startswith("%") else [{}]
+        lines += [(form if line.startswith("%") else line).format_map({**parts, **row}) for row in rows]
+    return "".join(lines)
 
 
 def write(name: str) -> None:

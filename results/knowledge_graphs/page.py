@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Mapping
 from typing import Any
 
 from hybonet.reporting.run_report import Spread, experiments, markdown_table, report_rows
@@ -35,6 +36,10 @@ _HEADER = ["data", "training", "seeds", "test MRR", "by one reading", "released 
 
 def parts() -> dict[str, Any]:
     """What page.md has in braces."""
+    both = {"valid": "valid.mrr", "test": _MRR}
+    derivation, hypernym = (
+        f"test.by_relation.{relation}.mrr" for relation in ("_derivationally_related_form", "_hypernym")
+    )
     return {
         "recipes": recipes(),
         "reached": reached(),
@@ -45,8 +50,8 @@ def parts() -> dict[str, Any]:
         "apart": thousandths(apart()),
         "still_learning": ", ".join(still_learning()),
         "small": small(),
-        "short": short(),
-        "ablations": ablations(),
+        "short": changed("short", SHORT, both | {"derivation": derivation, "hypernym": hypernym}),
+        "ablations": changed("ablation", ABLATIONS, both | {"released": _RELEASED}),
         "leak": "\n\n".join(leak("leak-" + graph) for graph in ("WN18RR", "wordnet")),
         "kills": kill.summary(records("kill-kg")[0]),
         **speed.parts(),
@@ -187,26 +192,14 @@ def small() -> str:
     return markdown_table(*report_rows(experiments(found)))
 
 
-def short() -> str:
-    """WN18RR after 15 epochs, by its two largest relations."""
-    rows = []
-    for name, (words, *_) in SHORT.items():
-        if found := records(f"short-{name}"):
-            measures = ["valid.mrr", _MRR]
-            measures += [f"test.by_relation.{each}.mrr" for each in ("_derivationally_related_form", "_hypernym")]
-            rows.append([words, *(spread(found, measure) for measure in measures)])
-    header = ["changed", "valid MRR", "test MRR", "derivationally related form", "hypernym"]
-    return markdown_table(header, rows)
-
-
-def ablations() -> str:
-    """One ingredient changed at a time."""
-    rows = []
-    for name, (words, *_) in ABLATIONS.items():
-        if found := records(f"ablation-{name}"):
-            measures = [spread(found, measure) for measure in ("valid.mrr", _MRR, _RELEASED)]
-            rows.append([words, *measures, f"{60 * worked_minutes(found):.0f}"])
-    return markdown_table(["changed", "valid MRR", "test MRR", "released protocol", "seconds"], rows)
+def changed(kind: str, about: Mapping[str, tuple[str, ...]], measures: Mapping[str, str]) -> list[dict[str, Any]]:
+    """What changing one thing at a time gave, a row each: measures by the name of their column."""
+    return [
+        {"words": words, "seconds": 60 * worked_minutes(found)}
+        | {column: spread(found, measure) for column, measure in measures.items()}
+        for name, (words, *_) in about.items()
+        if (found := records(f"{kind}-{name}"))
+    ]
 
 
 def leak(name: str) -> str:

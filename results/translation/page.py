@@ -85,11 +85,8 @@ def speeds() -> dict[str, object]:
     before = [
         f"{row['ratio']:.2f}× ({row['case']})" for row in both[0]["rows"] if found[row["topic"], row["case"]] is not row
     ]
-    rows = []
-    for (topic, case), row in found.items():
-        target = f"{row['target']}, {'met' if row['met'] else 'missed'}" if row["target"] else ""
-        sides = (f"{row[side]:,.0f} {row['unit']}" for side in ("ours", "peer"))
-        rows.append([topic, case, *sides, f"{row['ratio']:.2f}×", target])
+    for row in found.values():
+        row["reached"] = f"{row['target']}, {'met' if row['met'] else 'missed'}" if row["target"] else ""
     at_best = []
     for dim in dict.fromkeys(case.partition(",")[0].removeprefix("d=") for _, case in found):
         training = [row for (_, case), row in found.items() if case.startswith(f"d={dim},") and "training" in case]
@@ -99,7 +96,7 @@ def speeds() -> dict[str, object]:
         "threads": " and ".join(dict.fromkeys(str(record["threads"]) for record in both)),
         "processors": " and (beam search) ".join(dict.fromkeys(f"an {record['processor']}" for record in both)),
         "before": ", ".join(before),
-        "speeds": markdown_table(["ours / peer", "case", "ours", "peer", "ratio", "target"], rows),
+        "speeds": list(found.values()),
         "at_best": " and ".join(at_best),
     }
 
@@ -111,11 +108,10 @@ def precision() -> dict[str, object]:
         [record] = records(f"precision-{name}")
         last = record["validations"][-1]
         loss = last["loss"], math.log(record["valid"]["perplexity"])
-        rows.append([name, str(last["updates"]), *(f"{each:.4f}" for each in loss)])
+        rows.append({"name": name, "steps": last["updates"], "loss": loss})
         losses.append(loss)
     training, held_out = (100 * abs(other / reference - 1) for reference, other in zip(*losses, strict=True))
-    header = ["precision", "steps", "mean loss in training", "log perplexity, valid"]
-    return {"training_apart": training, "held_out_apart": held_out, "precisions": markdown_table(header, rows)}
+    return {"training_apart": training, "held_out_apart": held_out, "precisions": rows}
 
 
 def draw(folder: Path) -> None:
