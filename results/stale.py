@@ -51,7 +51,8 @@ def history(root: Path) -> list[Commit]:
     file = ""
     for line in log.splitlines():
         if line.startswith("\0"):
-            commits.append(Commit(*line[1:].split()))
+            name, created = line[1:].split()
+            commits.append(Commit(name, created))
         elif line.startswith("diff --git "):
             file = line.rpartition(" b/")[2]
             file = names.get(file, file)
@@ -96,10 +97,10 @@ def report(stored: Mapping[str, Sequence[Record]], commits: Sequence[Commit]) ->
             ages.append((sum(lines), sum(map(bool, lines)), row))
         old = [age for age in ages if age[0]]
         if old:
-            lines, number, row = max(old, key=lambda age: age[0])
-            made = f"{(row.get('created') or row.get('date'))[:10]}, {str(row['commit'])[:7]}"
-            changed = f"{lines:,} line(s) of code in {number} commit(s) since the oldest ({made})"
-            found.append((lines, f"{name}: {len(old)} of {len(rows)} figures are older than {changed}"))
+            changed, number, row = max(old, key=lambda age: age[0])
+            made = f"{str(row.get('created') or row.get('date'))[:10]}, {str(row['commit'])[:7]}"
+            than = f"{changed:,} line(s) of code in {number} commit(s) since the oldest ({made})"
+            found.append((changed, f"{name}: {len(old)} of {len(rows)} figures are older than {than}"))
     return [text for _, text in sorted(found, reverse=True)]
 
 

@@ -41,8 +41,8 @@ def searches() -> dict[str, Search]:
     """The same number of trials for every system."""
     found = {}
     for model in MODELS:
-        fixed = (f"model={model}", f"epochs={EPOCHS}", "dim=64", "batch_size=50", "attention_dropout=0.2")
+        same = ("dim=64", "batch_size=50", "attention_dropout=0.2")
+        fixed = (f"model={model}", f"epochs={EPOCHS}", *same, *_OWN.get(model, ()))
         ranges = (*_RANGES, *_LENGTHS.get(model, ("word_radius=0.5:8:log",)))
-        fixed += _OWN.get(model, ())
         found[f"typing-{model.lower()}"] = Search("typing", "ufet", "typing", fixed, ranges, TRIALS)
     return found

@@ -75,7 +75,7 @@ def trainings() -> dict[str, Training]:
     found = {}
     for cell, (data, recipe) in CELLS.items():
         source = _SEARCHED_AS.get(cell, cell)
-        systems = {"hybonet": ((), HYBONET_SEEDS)}
+        systems: dict[str, tuple[tuple[str, ...], int]] = {"hybonet": ((), HYBONET_SEEDS)}
         for name, start in starts(cell).items():
             systems[name] = ((*start, *chosen(f"{source}-{name}")), EQUAL_SEEDS)
         for name, (changes, seeds) in systems.items():

@@ -128,13 +128,13 @@ def trainings() -> dict[str, Training]:
             usual = (f"lr={rate}",) if rate else ()
             changes = (f"model={model}", *(chosen(own) or usual), *_length(cell, model, 1))
             found[own] = Training("kg", name, cell.data, cell.recipe, cell.seeds, changes, cell.about)
-    for name, (_, *changes) in SHORT.items():
-        fixed = ("epochs=15", "validate_every=15", "other_reading=0", *changes)
+    for name, (_, *changed) in SHORT.items():
+        fixed = ("epochs=15", "validate_every=15", "other_reading=0", *changed)
         about, keep = "three minutes on one core", ("test.by_relation",)
         found[f"short-{name}"] = Training("kg", "short", "WN18RR", "wn18rr-32", 1, fixed, about, keep=keep)
-    for name, (_, *changes) in ABLATIONS.items():
+    for name, (_, *changed) in ABLATIONS.items():
         found[f"ablation-{name}"] = Training(
-            "kg", "ablation", "wordnet", changes=tuple(changes), about="a minute or two"
+            "kg", "ablation", "wordnet", changes=tuple(changed), about="a minute or two"
         )
     return found
 
