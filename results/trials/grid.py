@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from hybonet.data import load_network
+from hybonet.data import load_graph
 from hybonet.tasks.graph.task import GraphLearningTask, GraphSettings
 from hybonet.tasks.provenance import provenance
 from hybonet.training import Trainer, TrainingDiverged
@@ -37,7 +37,7 @@ EPOCHS = 30
 def trial(threads: int) -> Record:
     """Every setting for each model, and those that failed."""
     torch.set_num_threads(threads)
-    graph = load_network("disease_lp")
+    graph = load_graph("disease_lp")
     assert graph.features is not None
     rows = []
     for model in MODELS:

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from hybonet.data.triples.catalog import load_graph
+from hybonet.data import load_knowledge_graph
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.metrics.ranking import KnownAnswers, KnownTriples
 from hybonet.tasks.knowledge_graph.evaluation import evaluate
@@ -40,7 +40,7 @@ class LeakyTask(KnowledgeGraphTask):
 def trial(graph: str, seeds: int, threads: int) -> Record:
     """Both trainings with so many seeds, by both protocols."""
     torch.set_num_threads(threads)
-    data = load_graph(graph)
+    data = load_knowledge_graph(graph)
     rows: list[dict[str, Any]] = []
     for seed in range(seeds):
         for negatives, kind in (("train", KnowledgeGraphTask), ("all", LeakyTask)):

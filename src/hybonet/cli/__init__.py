@@ -4,7 +4,7 @@ import sys
 
 from hybonet.__main__ import STOPPED
 from hybonet.cli import (
-    catalogue,
+    data,
     demo,
     entity_typing,
     export,
@@ -12,9 +12,9 @@ from hybonet.cli import (
     graph_verbs,
     hierarchy,
     knowledge_graph,
-    networks,
     pictures,
     probe,
+    recipes,
     report,
     translate,
     translation,
@@ -25,7 +25,7 @@ from hybonet.cli.app import app
 
 __all__ = [
     "app",
-    "catalogue",
+    "data",
     "demo",
     "entity_typing",
     "export",
@@ -34,9 +34,9 @@ __all__ = [
     "hierarchy",
     "knowledge_graph",
     "main",
-    "networks",
     "pictures",
     "probe",
+    "recipes",
     "report",
     "translate",
     "translation",

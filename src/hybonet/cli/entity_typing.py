@@ -86,11 +86,10 @@ def train_typing(
     Ctrl-C stops at the next batch, saves, and says how to go on.
     """
     with clean_errors():
-        from hybonet.data.mentions.named_sets import SHIPPED
         from hybonet.tasks.typing.run import read_settings_to_resume, train_run
 
         use_threads(threads)
-        chosen = recipe or ("typing-tutorial" if data in (None, SHIPPED) else "typing")
+        chosen = recipe or ("typing-tutorial" if data in (None, "little-town") else "typing")
         settings = settings_of_run(
             out,
             "typing",
@@ -104,7 +103,7 @@ def train_typing(
             out,
             "typing",
             settings,
-            start=None if resume else lambda: _start(out, settings, chosen, data or SHIPPED, types, words),
+            start=None if resume else lambda: _start(out, settings, chosen, data or "little-town", types, words),
             train=train_run,
             show=lambda: _show(out),
             rate=(settings.batch_size, "mentions/s"),

@@ -165,7 +165,7 @@ def load_data(given: dict[str, Any]) -> GraphData:
 
 def read_data(given: dict[str, Any]) -> GraphData:
     """The graph that options about data ask for."""
-    from hybonet.data import load_network
+    from hybonet.data import load_graph
 
     options = {key: value for key, value in given.items() if key != "data"}
     if "columns" in options:
@@ -173,7 +173,7 @@ def read_data(given: dict[str, Any]) -> GraphData:
     if "label_column" in options:
         text = options["label_column"]
         options["label_column"] = int(text) if text.isdigit() else text
-    return load_network(given.get("data", "disease-small"), **options)
+    return load_graph(given.get("data", "disease-small"), **options)
 
 
 def _show(out: Path) -> None:

@@ -186,12 +186,12 @@ def _start(out: Path, settings: KnowledgeGraphSettings, given: dict[str, Any], o
 
 def load_data(given: dict[str, Any]) -> TripleData:
     """The graph that options about data ask for; what is odd about it is told."""
-    from hybonet.data.triples.catalog import load_graph
+    from hybonet.data import load_knowledge_graph
 
     options = {key: value for key, value in given.items() if key != "data"}
     if "columns" in options:
         options["columns"] = column_list(options["columns"])
-    graph = load_graph(given.get("data", "wordnet"), **options)
+    graph = load_knowledge_graph(given.get("data", "wordnet"), **options)
     tell_notes((*graph.notes, *graph.warnings))
     return graph
 

@@ -287,11 +287,10 @@ def _hierarchy_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
 
 def _typing_tasks(options: Mapping[str, Any]) -> Callable[[Any], Task]:
     from hybonet.data.mentions.loading import load_mentions
-    from hybonet.data.mentions.named_sets import SHIPPED
     from hybonet.tasks.typing.task import EntityTypingTask
 
     files = {name: options.get(name) for name in ("types", "words")}
-    mentions = replace(load_mentions(options.get("data", SHIPPED), **files), test=())
+    mentions = replace(load_mentions(options.get("data", "little-town"), **files), test=())
     return lambda settings: EntityTypingTask(settings, mentions)
 
 

@@ -41,9 +41,9 @@ def start_run(
 
     Example:
         >>> import tempfile
-        >>> from hybonet.data import load_network
+        >>> from hybonet.data import load_graph
         >>> folder = Path(tempfile.mkdtemp()) / "run"
-        >>> start_run(folder, GraphSettings(), load_network("disease-small"))
+        >>> start_run(folder, GraphSettings(), load_graph("disease-small"))
         >>> sorted(path.name for path in folder.iterdir())
         ['config.json', 'graph.safetensors', 'nodes.tsv']
     """

@@ -83,7 +83,7 @@ def test_disease_tree_writes_files_that_can_be_shown() -> None:
         (["show", "coro"], ["did you mean 'cora'?"]),
         (["show", "wordnett"], ["did you mean 'wordnet'?"]),
         (["show", "cora"], ["files of cora", "hybonet data fetch cora"]),
-        (["show", "disease-small", "--labels", "x.csv"], ["no options with the network", "labels"]),
+        (["show", "disease-small", "--labels", "x.csv"], ["no options with the named data", "labels"]),
         (["show", "bad.csv"], ["bad.csv, line 2", "got 1"]),
         (["hyperbolicity", "airpot"], ["did you mean 'airport'?"]),
         (["path", "cora"], ["hybonet data fetch cora"]),

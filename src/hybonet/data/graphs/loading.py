@@ -1,4 +1,4 @@
-"""A network of one's own: a file of edges, and perhaps tables of features and labels."""
+"""A graph by name, or of one's own: a file of edges, and perhaps tables of features and labels."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from hybonet.data.graphs.disease_tree import disease_tree
 from hybonet.data.graphs.graph_data import UNLABELLED, GraphData
+from hybonet.data.graphs.hgcn_files import read_airport, read_disease
 from hybonet.data.graphs.node_tables import read_features, read_labels
+from hybonet.data.graphs.planetoid import read_planetoid
 from hybonet.data.io.cell_grid import Grid, Problems, ending_of, read_arrays, read_grid, row_place
 from hybonet.data.io.column_choice import place_of
 from hybonet.data.io.source_file import SourceFile, read_source
+from hybonet.data.registry import DataSet, given_options, locate
 from hybonet.data.vocabulary import Vocabulary
 
 #: No single letters among them: nodes are called a and b.
@@ -25,8 +29,8 @@ _EDGE_WORDS = (
 )
 
 
-def read_network(
-    edges: str | Path,
+def load_graph(
+    data: str | Path | GraphData,
     *,
     features: str | Path | None = None,
     labels: str | Path | None = None,
@@ -37,7 +41,7 @@ def read_network(
     normalise_rows: bool = False,
     add_degrees: bool = False,
 ) -> GraphData:
-    r"""Read a network from files: CSV, TSV (.tsv, .txt), Parquet or npz, text also packed with gzip or xz.
+    r"""A graph by name (``cora``, ``disease-small``), or from files: CSV, TSV (.tsv, .txt), Parquet or npz.
 
     The nodes are those of the feature table in its order; without one, those of the label table, after which come, with
     ``allow_unlabelled``, those that only the edges name; without either, those of the edges in alphabetical order. A
@@ -45,7 +49,7 @@ def read_network(
     the edges, which the graph's notes tell.
 
     Args:
-        edges: two columns of node names, or an npz with ``edges`` (n, 2).
+        data: a name, or a file of edges: two columns of node names, or an npz with ``edges`` (n, 2).
         features: the node's name in the first column, then numbers; or an npz with ``features`` (n, f) and perhaps
             ``nodes`` (n,), which are 0, 1, 2, … by default.
         labels: the node's name and its class; or an npz with ``labels`` (n,) and perhaps ``nodes``.
@@ -56,17 +60,24 @@ def read_network(
         normalise_rows, add_degrees: what :meth:`GraphData.inputs` should do to the features.
 
     Example:
+        >>> load_graph("disease-small")
+        GraphData('disease-small': 600 nodes, 599 edges, 11 features, 2 classes)
         >>> import tempfile
         >>> folder = Path(tempfile.mkdtemp())
         >>> _ = (folder / "edges.csv").write_text("source,target\nann,bob\nbob,cat\n")
         >>> _ = (folder / "ages.csv").write_text("node,age\nann,31\nbob,47\ncat,12\n")
-        >>> read_network(folder / "edges.csv", features=folder / "ages.csv").features.tolist()
+        >>> load_graph(folder / "edges.csv", features=folder / "ages.csv").features.tolist()
         [[31.0], [47.0], [12.0]]
         >>> _ = (folder / "ages.csv").write_text("node,age\nann,31\nbob,47\n")
-        >>> read_network(folder / "edges.csv", features=folder / "ages.csv")
+        >>> load_graph(folder / "edges.csv", features=folder / "ages.csv")
         Traceback (most recent call last):
         ValueError: ...edges.csv, line 3: expected a node of ...ages.csv, got 'cat'; ...
     """
+    if isinstance(data, GraphData):
+        return data
+    edges = locate(data, "graph", given_options(load_graph, locals()))
+    if isinstance(edges, DataSet):
+        return _load_named(edges)
     files = {"edges": read_source(edges)}
     notes: list[str] = []
     names: list[str] | None = None
@@ -108,6 +119,15 @@ def read_network(
     )
     notes += [f"{count:,} {text}" for count, text in counts if count]
     return replace(graph, notes=tuple(notes))
+
+
+def _load_named(entry: DataSet) -> GraphData:
+    options = dict(entry.options)
+    form = options.pop("format")
+    if form == "generated":
+        return disease_tree(seed=0, name=entry.name, **options)
+    read = {"planetoid": read_planetoid, "disease": read_disease, "airport": read_airport}[form]
+    return read(entry.name, entry.read())
 
 
 def _read_edges(

@@ -1,4 +1,4 @@
-"""A person's own parallel text: a table, two aligned files, or a folder of splits."""
+"""Parallel text by name, or a person's own: a table, two aligned files, or a folder of splits."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import random
 from pathlib import Path
 
 from hybonet.data.io.source_file import PACKED, SourceFile, read_source
+from hybonet.data.registry import DataSet, given_options, locate
 from hybonet.data.text.byte_pairs import read_codes
-from hybonet.data.text.corpora import corpus_names, load_named_corpus, near_corpus
 from hybonet.data.text.parallel_text import Pairs, ParallelText, check_direction, note_shared, read_aligned, read_table
 from hybonet.metrics.bleu import without_rules
 
@@ -55,24 +55,19 @@ def load_corpus(
         raise ValueError("expected either a corpus (--data) or two aligned files (--source and --target)")
     if two and len(two) < 2:
         raise ValueError(f"expected two aligned files, got {str(two[0])!r} alone; give --source and --target together")
-    known = source is not None and str(source).casefold() in corpus_names()
-    if known and (tokenized or codes):
-        option = "tokenized" if tokenized else "codes"
-        raise ValueError(f"expected no --{option} with the corpus {source!r}, which says it itself; leave it out")
-    if known:
-        return load_named_corpus(str(source), direction)
+    path = Path()
+    if source is not None:
+        given = given_options(load_corpus, locals())
+        found = locate(source, "translation", {name: value for name, value in given.items() if name != "direction"})
+        if isinstance(found, DataSet):
+            return _load_named(found, direction)
+        path = found
     notes: list[str] = []
     files: dict[str, tuple[SourceFile, ...]]
     if two:
         files = {"train": (read_source(two[0]), read_source(two[1]))}
     else:
-        assert source is not None
-        if not Path(source).exists():
-            raise ValueError(
-                f"expected a corpus, got {str(source)!r}, which is neither a path nor a name; "
-                f"{near_corpus(str(source))}"
-            )
-        files = _folder_files(Path(source), direction) if Path(source).is_dir() else {"train": (read_source(source),)}
+        files = _folder_files(path, direction) if path.is_dir() else {"train": (read_source(path),)}
     languages = check_direction(direction or _UNNAMED)
     splits = {split: _read(parts, notes) for split, parts in files.items()}
     if "valid" not in splits:
@@ -89,6 +84,27 @@ def load_corpus(
         sha256=_checksums([file for parts in files.values() for file in parts]),
         tokenized=tokenized,
         merges=tuple(read_codes(read_source(codes))) if codes is not None else (),
+        notes=tuple(notes),
+    )
+
+
+def _load_named(entry: DataSet, direction: str | None) -> ParallelText:
+    first, second = entry.options["languages"]
+    languages = check_direction(direction or f"{first}-{second}", (f"{first}-{second}", f"{second}-{first}"))
+    files = entry.read()
+    notes = [entry.options["note"]] if "note" in entry.options else []
+    splits: dict[str, Pairs] = {}
+    for split in entry.statistics:
+        both = (split,) if split in files else (f"{split}.{first}", f"{split}.{second}")
+        pairs = _read(tuple(files[part] for part in both), notes)
+        splits[split] = pairs if languages[0] == first else pairs.reversed()
+    return ParallelText(
+        entry.name,
+        languages,
+        splits,
+        sha256={file.bare_name: file.sha256 for file in files.values()},
+        tokenized=entry.options.get("tokenized", False),
+        merges=tuple(read_codes(files["codes"])) if "codes" in files else (),
         notes=tuple(notes),
     )
 

@@ -1,4 +1,4 @@
-"""The catalog: where data sets are found, how they are checked and fetched; and the graph that ships."""
+"""The registry: where data sets are found, how they are checked and fetched; and the graph that ships."""
 
 import functools
 import gzip
@@ -9,23 +9,14 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
-from hybonet.data import (
-    DownloadError,
-    TripleData,
-    catalog_entry,
-    fetch_dataset,
-    find_dataset,
-    load_dataset,
-    load_graph,
-    load_shipped,
-)
-from hybonet.data.triples import catalog
-from hybonet.data.triples.benchmarks import BENCHMARKS, DataFile, DataSet
+from hybonet.data import DataSet, DownloadError, TripleData, data_sets, load_knowledge_graph, named, registry
+from hybonet.data.registry import DataFile
 
 TEXTS = {
     "train.txt": b"a\tr\tb\nb\tr\tc\nc\tr\ta\n",
@@ -42,17 +33,22 @@ def toy_file(name: str, url: str) -> DataFile:
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> DataSet:
     """A data set of the catalog with an empty search path and no network."""
+    tar, text = "http://example.org/toy.tar.gz", "http://example.org/entity2text.txt"
+    files = {part: toy_file(f"{part}.txt", tar) for part in ("train", "valid", "test")}
+    files["names"] = replace(toy_file("entity2text.txt", text), optional=True)
     entry = DataSet(
+        kind="kg",
         name="Toy",
         description="three people",
         licence="MIT",
         source="example.org",
-        splits=tuple(toy_file(name, "http://example.org/toy.tar.gz") for name in list(TEXTS)[:3]),
+        files=files,
         statistics={"entities": 3, "relations": 1, "train": 3, "valid": 1, "test": 1},
-        entity_names=toy_file("entity2text.txt", "http://example.org/entity2text.txt"),
-        short_names=True,
+        folders=("Toy", "small_kgs/Toy"),
+        options={"short_names": True},
     )
-    monkeypatch.setattr(catalog, "BENCHMARKS", {"Toy": entry})
+    known = tuple(each for each in data_sets("kg") if each.packaged)
+    monkeypatch.setattr(registry, "_registry", lambda: (entry, *known))
     monkeypatch.setenv("HYBONET_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return entry
@@ -88,7 +84,7 @@ def serve(monkeypatch: pytest.MonkeyPatch, files: dict[str, bytes]) -> list[str]
         target.write_bytes(files[name])
         return target
 
-    monkeypatch.setattr(catalog, "download", download)
+    monkeypatch.setattr(registry, "download", download)
     return asked
 
 
@@ -101,40 +97,40 @@ def test_found_on_the_search_path(
     toy: DataSet, tmp_path: Path, place: str, pack: Callable[[bytes], bytes], ending: str
 ) -> None:
     folder = put(tmp_path / place, pack, ending)
-    assert find_dataset("toy") == folder
-    graph = load_dataset("TOY")
+    assert named("toy").folder() == folder
+    graph = load_knowledge_graph("TOY")
     assert graph.statistics() == toy.statistics
     assert graph.source == "Toy"
-    assert graph.sha256["train.txt"] == toy.splits[0].sha256
+    assert graph.sha256["train.txt"] == toy.files["train"].sha256
     assert graph.entities.name(0) == "Ann"
 
 
 def test_names_are_optional(toy: DataSet, tmp_path: Path) -> None:
     (put(tmp_path / "data/Toy") / "entity2text.txt").unlink()
-    assert load_dataset("Toy").entities.name(0) == "a"
+    assert load_knowledge_graph("Toy").entities.name(0) == "a"
 
 
 def test_an_incomplete_folder_is_passed_over(toy: DataSet, tmp_path: Path) -> None:
     (put(tmp_path / "data/Toy") / "test.txt").unlink()
     folder = put(tmp_path / "cache/hybonet/Toy")
-    assert find_dataset("Toy") == folder
+    assert named("Toy").folder() == folder
 
 
 def test_a_changed_file_is_named_with_both_checksums(toy: DataSet, tmp_path: Path) -> None:
     folder = put(tmp_path / "data/Toy", **{"valid.txt": b"a\tr\tb\n"})
     found = hashlib.sha256(b"a\tr\tb\n").hexdigest()
     with pytest.raises(
-        ValueError, match=rf"valid.txt: expected a file with sha256 {toy.splits[1].sha256}, got {found}; "
+        ValueError, match=rf"valid.txt: expected a file with sha256 {toy.files['valid'].sha256}, got {found}; "
     ):
-        load_dataset("Toy")
-    assert load_graph(folder).statistics()["valid"] == 1, "by path it is the user's own"
+        load_knowledge_graph("Toy")
+    assert load_knowledge_graph(folder).statistics()["valid"] == 1, "by path it is the user's own"
 
 
 def test_absent_data_set_says_how_to_get_it(toy: DataSet) -> None:
     with pytest.raises(
-        ValueError, match=r"hybonet data fetch Toy .* licence MIT\), or put train.txt, .* from example.org"
+        ValueError, match=r"hybonet data fetch Toy .*, or put train.txt, .* from example.org .*licence MIT"
     ):
-        load_dataset("Toy")
+        load_knowledge_graph("Toy")
 
 
 @pytest.mark.parametrize(
@@ -143,24 +139,44 @@ def test_absent_data_set_says_how_to_get_it(toy: DataSet) -> None:
         ("WN18R", r"got 'WN18R'; did you mean 'WN18RR'\?"),
         ("FB15k", r"did you mean 'FB15k-237'\?"),
         ("nation", r"did you mean 'Nations'\?"),
-        ("xyz", r"it knows WN18RR, FB15k-237, UMLS, Nations, countries_S1"),
+        ("xyz", r"names are wordnet, WN18RR, FB15k-237, UMLS, Nations, countries_S1"),
     ],
 )
 def test_unknown_name_gets_near_matches(name: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        catalog_entry(name)
+        named(name)
 
 
 def test_every_entry_is_complete() -> None:
-    for entry in BENCHMARKS.values():
-        assert set(entry.statistics) == {"entities", "relations", "train", "valid", "test"}
+    assert len({(entry.kind, entry.name.casefold()) for entry in data_sets()}) == len(data_sets())
+    for entry in data_sets():
+        assert set(registry.KINDS[entry.kind].counts) <= set(entry.statistics)
         assert entry.licence
         assert entry.description
-        for file in entry.files:
-            assert len(file.sha256) == 64
-            assert set(file.sha256) <= set("0123456789abcdef")
-            assert file.size > 0
-            assert file.url.startswith("https://")
+        assert entry.packaged or entry.generated or entry.folders
+        for file in entry.files.values():
+            checked = file.sha256 is not None
+            assert entry.packaged or checked or entry.name in ("citeseer", "disease_nc")
+            assert not checked or (len(file.sha256) == 64 and file.size > 0)
+            assert not file.url or file.url.startswith("https://")
+
+
+@pytest.mark.parametrize(
+    "entry", [each for each in data_sets() if each.packaged or each.generated], ids=lambda entry: entry.name
+)
+def test_what_needs_no_files_loads_with_its_statistics(entry: DataSet) -> None:
+    found = entry.load().statistics()
+    assert {part: found[part] for part in entry.statistics} == entry.statistics
+    assert entry.here() in ("in the package", "generated")
+
+
+@pytest.mark.parametrize(
+    "entry", [each for each in data_sets("hierarchy") if each.name != "inaturalist"], ids=lambda entry: entry.name
+)
+def test_published_hierarchies_have_their_sizes(entry: DataSet) -> None:
+    if not entry.packaged and entry.folder() is None:
+        pytest.skip(f"{entry.name} is not on the search path (HYBONET_DATA)")
+    assert entry.load().statistics() == entry.statistics
 
 
 # Fetching ----------------------------------------------------------------------------------------------------------
@@ -172,28 +188,28 @@ def test_fetch_unpacks_checks_and_tidies(
 ) -> None:
     tar = archive({**TEXTS, "../evil.txt": b"x", "train.txt.bak": b"x"}, prefix)
     asked = serve(monkeypatch, {"toy.tar.gz": tar, "entity2text.txt": TEXTS["entity2text.txt"]})
-    folder = fetch_dataset("Toy")
+    folder = named("Toy").fetch()
     assert folder == tmp_path / "cache/hybonet/Toy"
     assert sorted(path.name for path in folder.iterdir()) == sorted(TEXTS)
-    assert load_dataset("Toy").statistics() == toy.statistics
+    assert load_knowledge_graph("Toy").statistics() == toy.statistics
     assert len(asked) == 2
-    assert fetch_dataset("Toy") == folder
+    assert named("Toy").fetch() == folder
     assert len(asked) == 2, "nothing is fetched twice"
 
 
 def test_fetch_takes_up_where_it_stopped(toy: DataSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     serve(monkeypatch, {"toy.tar.gz": archive(TEXTS)})
     with pytest.raises(DownloadError, match="404"):
-        fetch_dataset("Toy")
+        named("Toy").fetch()
     asked = serve(monkeypatch, {"entity2text.txt": TEXTS["entity2text.txt"]})
-    fetch_dataset("Toy")
+    named("Toy").fetch()
     assert asked == ["http://example.org/entity2text.txt"]
 
 
 def test_fetch_leaves_what_the_search_path_has(toy: DataSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = put(tmp_path / "data/Toy")
     asked = serve(monkeypatch, {})
-    assert fetch_dataset("Toy") == folder
+    assert named("Toy").fetch() == folder
     assert asked == []
 
 
@@ -215,41 +231,39 @@ def test_bad_archives_leave_nothing(
 ) -> None:
     serve(monkeypatch, {"toy.tar.gz": content})
     with pytest.raises(DownloadError, match=message):
-        fetch_dataset("Toy")
+        named("Toy").fetch()
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 # By name or path ---------------------------------------------------------------------------------------------------
 
 
-def test_load_graph_takes_names_and_paths(toy: DataSet, tmp_path: Path) -> None:
+def test_names_and_paths_are_taken(toy: DataSet, tmp_path: Path) -> None:
     folder = put(tmp_path / "data/Toy")
-    assert load_graph("toy").statistics() == toy.statistics
-    assert load_graph("wordnet").source == "wordnet"
-    assert load_graph(folder, names=folder / "entity2text.txt").entities.name(0) == "Ann, a person"
-    with pytest.raises(ValueError, match=r"expected no options with the named graph 'Toy', got header"):
-        load_graph("Toy", header=True)
+    assert load_knowledge_graph("toy").statistics() == toy.statistics
+    assert load_knowledge_graph("wordnet").source == "wordnet"
+    assert load_knowledge_graph(folder, names=folder / "entity2text.txt").entities.name(0) == "Ann, a person"
+    with pytest.raises(ValueError, match=r"expected no options with the named data 'Toy', got header"):
+        load_knowledge_graph("Toy", header=True)
     with pytest.raises(ValueError, match=r"got 'wordnt', which is neither a path nor a name; did you mean 'wordnet'\?"):
-        load_graph("wordnt")
-    with pytest.raises(ValueError, match=r"expected a shipped graph, got 'word'"):
-        load_shipped("word")
+        load_knowledge_graph("wordnt")
 
 
 # Real data ---------------------------------------------------------------------------------------------------------
 
 
-cached_load = functools.cache(load_dataset)
+cached_load = functools.cache(load_knowledge_graph)
 
 
 def real(name: str) -> TripleData:
-    if find_dataset(name) is None:
+    if named(name).folder() is None:
         pytest.skip(f"{name} is not on the search path (HYBONET_DATA)")
     return cached_load(name)
 
 
-@pytest.mark.parametrize("name", BENCHMARKS)
+@pytest.mark.parametrize("name", [entry.name for entry in data_sets("kg") if not entry.packaged])
 def test_published_statistics(name: str) -> None:
-    assert real(name).statistics() == catalog_entry(name).statistics
+    assert real(name).statistics() == named(name).statistics
 
 
 def test_wn18rr_names_and_leaks() -> None:
@@ -257,6 +271,11 @@ def test_wn18rr_names_and_leaks() -> None:
     dog = graph.entities.find("02084071")
     assert graph.entities.name(dog) == "domestic dog"
     assert any("1,052 of 3,134 triples of test are repeated in train" in warning for warning in graph.warnings)
+
+
+def test_codex_has_names_of_relations() -> None:
+    graph = real("CoDEx-M")
+    assert graph.relations.name(graph.relations.find("P106")) == "occupation"
 
 
 def test_fb15k_237_has_entities_that_train_lacks() -> None:
@@ -271,7 +290,7 @@ def test_fb15k_237_has_entities_that_train_lacks() -> None:
 
 @pytest.fixture(scope="module")
 def wordnet() -> TripleData:
-    return load_shipped("wordnet")
+    return load_knowledge_graph("wordnet")
 
 
 def test_shipped_graph_has_its_known_size(wordnet: TripleData) -> None:
@@ -311,7 +330,7 @@ def test_shipped_relations_read_as_sentences(wordnet: TripleData) -> None:
     assert all(wordnet.entities.descriptions)
 
 
-SCRIPT = Path(__file__).parents[3] / "scripts" / "build_wordnet_graph.py"
+SCRIPT = Path(__file__).parents[2] / "scripts" / "build_wordnet_graph.py"
 
 
 @pytest.mark.skipif(not SCRIPT.exists(), reason="scripts are not part of an installed package")
