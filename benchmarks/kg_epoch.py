@@ -29,7 +29,7 @@ from benchmarks.child import in_child, peak_mebibytes
 from benchmarks.environment import environment
 from benchmarks.kg_steps import Steps
 from hybonet import kernels
-from hybonet.data.triples.catalog import load_graph
+from hybonet.data import load_knowledge_graph
 from hybonet.recipes import recipe
 from hybonet.tasks.knowledge_graph.task import rank_split
 from hybonet.training import override
@@ -74,7 +74,7 @@ def step_bytes(entities: int, relations: int, dim: int, batch: int, negatives: i
 def measure(name: str, optimizer: str | None, batches: int) -> dict[str, Any]:
     chosen = recipe(name)
     settings = chosen.settings if optimizer is None else override(chosen.settings, [f"optimizer={optimizer}"])
-    steps = Steps(settings, load_graph(chosen.data or ""))
+    steps = Steps(settings, load_knowledge_graph(chosen.data or ""))
     task, model = steps.task, steps.model
     times: dict[bool, list[float]] = {True: [], False: []}
     for round_ in range(ROUNDS + 1):

@@ -30,7 +30,7 @@ from rich.table import Table
 
 from benchmarks.environment import environment
 from benchmarks.kg_steps import Steps
-from hybonet.data.triples.catalog import load_graph
+from hybonet.data import load_knowledge_graph
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.metrics.ranking import ranking_metrics
 from hybonet.recipes import recipe
@@ -193,7 +193,7 @@ def main() -> None:
     logging.disable(logging.WARNING)  # PyKEEN's advice about memory is not for us
     warnings.simplefilter("ignore")
     start = time.perf_counter()
-    data = load_graph(recipe(RECIPE).data or "")
+    data = load_knowledge_graph(recipe(RECIPE).data or "")
     rows = training(data, arguments.batches, arguments.rounds)
     evaluated = evaluation(data, arguments.rounds)
     record = {

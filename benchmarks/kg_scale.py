@@ -27,7 +27,7 @@ from rich.table import Table
 from benchmarks.child import in_child, peak_mebibytes
 from benchmarks.environment import environment
 from benchmarks.kg_steps import Steps
-from hybonet.data.triples.catalog import load_graph
+from hybonet.data import load_knowledge_graph
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.data.vocabulary import Vocabulary
 from hybonet.tasks.knowledge_graph.task import KnowledgeGraphSettings
@@ -55,7 +55,7 @@ def synthetic_graph(entities: int) -> TripleData:
 
 def measure(entities: int | None, steps: int | None) -> dict[str, Any]:
     """Train on a synthetic graph, or WN18RR for None; all of an epoch's steps for None."""
-    data = load_graph("WN18RR") if entities is None else synthetic_graph(entities)
+    data = load_knowledge_graph("WN18RR") if entities is None else synthetic_graph(entities)
     training = Steps(SETTINGS, data)
     training.seconds(10)
     start = time.perf_counter()

@@ -41,15 +41,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("evaluate run", "hybonet.tasks.knowledge_graph.run.read_graph"),
         ("predict run --head n1 --relation next", "hybonet.tasks.knowledge_graph.predictor.KGModel.load"),
-        ("train kg --out new", "hybonet.data.triples.catalog.load_graph"),
+        ("train kg --out new", "hybonet.data.load_knowledge_graph"),
         ("train kg --out run --resume", "hybonet.tasks.knowledge_graph.run.train_run"),
-        ("data list", "hybonet.data.triples.shipped.load_shipped"),
-        ("data fetch UMLS", "hybonet.data.triples.catalog.fetch_dataset"),
-        ("data path UMLS", "hybonet.data.triples.catalog.find_dataset"),
+        ("data list", "hybonet.data.registry.data_sets"),
+        ("data fetch UMLS", "hybonet.data.registry.DataSet.fetch"),
+        ("data path UMLS", "hybonet.data.registry.DataSet.paths"),
         ("recipes list", "hybonet.recipes.recipes"),
         ("recipes show default", "hybonet.recipes.recipe"),
         ("train hierarchy --out new", "hybonet.data.load_hierarchy"),
-        ("tune kg --out new", "hybonet.data.triples.catalog.load_graph"),
+        ("tune kg --out new", "hybonet.data.load_knowledge_graph"),
     ],
 )
 def test_ctrl_c_is_one_line(command: str, place: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hybonet.data.mentions.named_sets import MENTION_SETS
+from hybonet.data import named
 from tests.cli.staging import run
 
 
@@ -23,8 +23,8 @@ def test_the_list_has_mentions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert here()["little-town"][1:] == ["42", "420", "120", "120", "in", "the", "package"]
     assert here()["ufet"][1:] == ["10,331", "1,998", "1,998", "1,998", "no"]
     (tmp_path / "ufet").mkdir()
-    for file in MENTION_SETS["ufet"].sha256:
-        (tmp_path / "ufet" / file).touch()
+    for file in named("ufet").files.values():
+        (tmp_path / "ufet" / file.name).touch()
     monkeypatch.setattr("hybonet.data.io.search_path.directories", lambda: [tmp_path])
     assert here()["ufet"][-1] == "yes"
     assert run("data path UFET", tmp_path).output.strip() == str(tmp_path / "ufet")

@@ -91,6 +91,17 @@ def test_weights_are_relative(dtype, K):
     torch.testing.assert_close(G.centroid(x, weights, K=K), G.to_sheet(weights @ x, K=K), rtol=1e-5, atol=1e-5)
 
 
+def test_a_weight_of_zero_may_grow_and_negative_ones_stay_out():
+    x = G.random_normal(4, 5, K=-1.0, dtype=torch.float64)
+    direction = torch.randn(5, dtype=torch.float64)
+    weights = torch.tensor([1.0, 2.0, 0.0, -1.0], dtype=torch.float64, requires_grad=True)
+    (slope,) = torch.autograd.grad(G.centroid(x, weights, K=-1.0) @ direction, weights)
+    step = torch.tensor([0.0, 0.0, 1e-6, 0.0], dtype=torch.float64)
+    moved = (G.centroid(x, weights + step, K=-1.0) - G.centroid(x, weights, K=-1.0)) @ direction / 1e-6
+    torch.testing.assert_close(slope[2], moved.detach(), rtol=1e-4, atol=1e-6)
+    assert slope[3] == 0
+
+
 @over_dtypes
 @over_curvatures
 def test_nothing_to_average_gives_the_origin(dtype, K):

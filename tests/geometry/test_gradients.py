@@ -10,6 +10,7 @@ import torch
 from torch.autograd import gradcheck, gradgradcheck
 
 from hybonet import geometry as G
+from hybonet.geometry import numerics
 
 from . import exact
 from .cases import KINDS, geoopt_peer, over_curvatures, over_dtypes, pairs, seeded
@@ -67,7 +68,7 @@ def test_first_and_second_derivatives_of_functions_of_a_point(name):
     assert gradgradcheck(SINGLE[name], inputs, rtol=1e-2, fast_mode=True)
 
 
-@pytest.mark.parametrize("name", ["sqdist", "expmap", "logmap", "transp", "tangent_sqnorm", "to_sheet"])
+@pytest.mark.parametrize("name", ["sqdist", "expmap", "logmap", "transp", "tangent_sqnorm", "to_sheet", "egrad2rgrad"])
 def test_derivatives_at_the_origin(name):
     """No direction is special there, although the formulas for far points single one out."""
     inputs = (torch.zeros(2, 3, dtype=torch.float64, requires_grad=True), space(2.0, 2), curvature())
@@ -82,6 +83,28 @@ def test_derivatives_at_coincident_points(name, scale):
     inputs = (x, x.detach().clone().requires_grad_(), curvature())
     assert gradcheck(PAIRWISE[name], inputs)
     assert gradgradcheck(PAIRWISE[name], inputs, rtol=1e-2, fast_mode=True)
+
+
+@pytest.mark.parametrize("time", ["own", "given"])
+def test_the_time_of_a_tangent_vector_has_its_slopes_at_the_origin(time):
+    """The point has just the least time there is, a bound: clamps have another slope there in each torch."""
+    x = torch.tensor([1.0, 0.0, 0.0], dtype=torch.float64, requires_grad=True)
+    K = curvature(-1.0) if time == "own" else -1.0
+    u = G.egrad2rgrad(x, torch.tensor([0.0, 2.0, 3.0], dtype=torch.float64), K=K)
+    (slope,) = torch.autograd.grad(u[0], x, create_graph=True)  # x_s·u_s / x_t
+    torch.testing.assert_close(slope.detach(), slope.new_tensor([0.0, 2.0, 3.0]))
+    (second,) = torch.autograd.grad(slope[1], x)
+    torch.testing.assert_close(second, slope.new_tensor([-2.0, 0.0, 0.0]))
+
+
+@pytest.mark.parametrize("function", [numerics.sinhc, numerics.asinhc])
+def test_quotients_have_their_second_slope_at_zero(function):
+    """At their series' bound: a clamp has another slope there in each torch."""
+    square = torch.zeros(1, dtype=torch.float64, requires_grad=True)
+    (slope,) = torch.autograd.grad(function(square), square, create_graph=True)
+    expected = {numerics.sinhc: (1 / 6, 1 / 60), numerics.asinhc: (-1 / 6, 3 / 20)}[function]
+    (second,) = torch.autograd.grad(slope, square)
+    assert (slope.item(), second.item()) == pytest.approx(expected)
 
 
 @over_dtypes

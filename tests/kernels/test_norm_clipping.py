@@ -16,6 +16,7 @@ def test_values_and_gradients_are_those_of_the_plain_steps(manifold, dtype):
     torch.manual_seed(0)
     rows = torch.randn(3, 7, 5, dtype=dtype)
     rows[0, 0] = 0  # a row at the origin
+    rows[0, 1] = torch.tensor([0.0, 1.0, 0.0, 0.0, 0.0])  # and one just as long as may be
     gradient = torch.randn_like(rows)
     results = []
     for path in (shortened, module._in_plain_steps):

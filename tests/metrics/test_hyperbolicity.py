@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from hybonet.data import disease_tree, find_network, load_network
+from hybonet.data import disease_tree, load_graph, named
 from hybonet.metrics import hyperbolicity
 from hybonet.metrics.hop_distances import components, hop_distances
 from hybonet.metrics.hyperbolicity import _draw
@@ -148,8 +148,8 @@ def test_distances_against_scipy(seed: int) -> None:
 
 @pytest.mark.parametrize(("name", "delta", "diameter"), [("disease_lp", 0, 8), ("airport", 1, 12)])
 def test_published_deltas(name: str, delta: float, diameter: int) -> None:
-    if find_network(name) is None:
+    if named(name).folder() is None:
         pytest.skip(f"{name} is not on the search path (HYBONET_DATA)")
-    graph = load_network(name)
+    graph = load_graph(name)
     found = hyperbolicity(graph.edges, graph.num_nodes)
     assert (found.delta, found.diameter) == (delta, diameter)

@@ -15,32 +15,56 @@ from . import plain
 @pytest.mark.parametrize("dim", [4, 64, 256])
 def test_rows_start_on_the_sheet_at_radius_one(manifold, dtype, dim):
     table = LorentzEmbedding(400, dim, manifold=manifold, dtype=dtype)
-    plain.assert_on_sheet(table.weight, manifold.K)
-    radius = manifold.dist0(table.weight)
+    plain.assert_on_sheet(table.points(), manifold.K)
+    radius = manifold.dist0(table.points())
     assert radius.square().mean().sqrt().item() == pytest.approx(math.sqrt((dim - 1) / dim), rel=0.1)
 
 
 def test_init_std_means_what_it_says(manifold):
     table = LorentzEmbedding(2000, 5, manifold=manifold, init_std=0.02)
-    tangent = manifold.logmap0(table.weight)[:, 1:]
+    tangent = manifold.logmap0(table.points())[:, 1:]
     assert tangent.std().item() == pytest.approx(0.02, rel=0.05)
 
 
 def test_lookup_has_the_shape_of_the_indices(manifold, dtype):
     table = LorentzEmbedding(10, 4, manifold=manifold, dtype=dtype)
     index = torch.tensor([[1, 2, 3], [3, 3, 0]])
-    assert torch.equal(table(index), table.weight[index])
+    torch.testing.assert_close(table(index), table.points()[index])
     assert table(torch.tensor(3)).shape == (4,)
+
+
+def test_space_is_stored_and_what_stands_where_time_would_does_not_matter(manifold):
+    table = LorentzEmbedding(10, 4, manifold=manifold)
+    assert not table.weight[:, 0].any()
+    points = table.points().detach()
+    assert torch.equal(points[:, 1:], table.weight[:, 1:])
+    with torch.no_grad():
+        table.weight[:, 0] = 7.0
+    assert torch.equal(table.points(), points)
+    table(torch.arange(10)).square().sum().backward()
+    assert not table.weight.grad[:, 0].any()
+
+
+@pytest.mark.parametrize("assign", [True, False])
+def test_older_files_with_points_are_checked_and_loaded(manifold, assign):
+    old = LorentzEmbedding(10, 4, manifold=manifold)
+    points = old.points().detach()
+    table = LorentzEmbedding(10, 4, manifold=manifold)
+    table.load_state_dict({"weight": points}, assign=assign)
+    assert torch.equal(table.weight, old.weight)
+    assert points[:, 0].all(), "what was given stays"
+    with pytest.raises(ValueError, match=r"weight is off the sheet at row 0.*\(K = "):
+        LorentzEmbedding(10, 4, manifold=Lorentz(-7.0)).load_state_dict({"weight": points})
 
 
 def test_padding_row_is_the_origin_and_is_not_trained(manifold, dtype):
     for padding in (2, -8):
         table = LorentzEmbedding(10, 4, padding_idx=padding, manifold=manifold, dtype=dtype)
         assert table.padding_idx == 2
-        torch.testing.assert_close(table.weight[2], manifold.origin(4, dtype=dtype))
+        torch.testing.assert_close(table.points()[2], manifold.origin(4, dtype=dtype))
         table(torch.tensor([1, 2, 2])).sum().backward()
         assert bool((table.weight.grad[2] == 0).all())
-        assert bool((table.weight.grad[1] == 1).all())
+        assert bool((table.weight.grad[1, 1:] != 0).all())
 
 
 def test_sparse_gradients_are_the_dense_ones(manifold):
@@ -65,7 +89,7 @@ class TestMaxNorm:
         length = before[:, 1:].norm(dim=-1)
         long = length > 0.8
         assert 0 < long.sum() < 200
-        torch.testing.assert_close(rows[~long], before[~long])
+        torch.testing.assert_close(rows[~long, 1:], before[~long, 1:])
         torch.testing.assert_close(rows[long, 1:], 0.8 * before[long, 1:] / length[long, None])
 
     def test_gradient_is_of_the_clipped_row(self):
@@ -104,14 +128,14 @@ def test_reset_parameters_draws_anew(manifold):
         table.weight[1] = table.weight[0]
     table.reset_parameters()
     assert not torch.isclose(table.weight[[0, 2, 3, 4], 1:], before[[0, 2, 3, 4], 1:]).any()
-    torch.testing.assert_close(table.weight[1], manifold.origin(4))
+    torch.testing.assert_close(table.points()[1], manifold.origin(4))
 
 
 class TestFromPretrained:
     def test_points(self, manifold, dtype):
         given = plain.points(manifold, 6, 4, dtype=dtype)
         table = LorentzEmbedding.from_pretrained(given, manifold=manifold)
-        assert torch.equal(table.weight, given)
+        torch.testing.assert_close(table.points(), given)
         assert table.weight.dtype == dtype
         assert not table.weight.requires_grad
         assert table.weight.manifold is manifold
@@ -119,21 +143,21 @@ class TestFromPretrained:
     def test_ball_coordinates(self, manifold, dtype):
         given = to_poincare(plain.points(manifold, 6, 4, dtype=dtype), K=manifold.K)
         table = LorentzEmbedding.from_pretrained(given, space="poincare", manifold=manifold, freeze=False)
-        plain.assert_on_sheet(table.weight, manifold.K)
-        torch.testing.assert_close(to_poincare(table.weight, K=manifold.K), given, **plain.tolerance(dtype))
+        plain.assert_on_sheet(table.points(), manifold.K)
+        torch.testing.assert_close(to_poincare(table.points(), K=manifold.K), given, **plain.tolerance(dtype))
         assert table.weight.requires_grad
 
     def test_tangent_vectors(self, manifold, dtype):
         given = torch.randn(6, 3, dtype=dtype)
         table = LorentzEmbedding.from_pretrained(given, space="tangent", manifold=manifold)
         padded = torch.cat((torch.zeros(6, 1, dtype=dtype), given), dim=-1)
-        torch.testing.assert_close(table.weight.data, expmap0(padded, K=manifold.K))
+        torch.testing.assert_close(table.points(), expmap0(padded, K=manifold.K), check_stride=False)
 
     def test_options_reach_the_table(self, manifold):
         given = plain.points(manifold, 6, 4, dtype=torch.float32)
         table = LorentzEmbedding.from_pretrained(given, manifold=manifold, padding_idx=-1, max_norm=0.1, sparse=True)
         assert (table.padding_idx, table.max_norm, table.sparse) == (5, 0.1, True)
-        assert torch.equal(table.weight[5], given[5])  # as in nn.Embedding, given rows are kept
+        assert torch.equal(table.weight[5, 1:], given[5, 1:])  # as in nn.Embedding, given rows are kept
 
     def test_points_off_the_sheet(self, manifold):
         given = plain.points(manifold, 6, 4, dtype=torch.float32)
@@ -141,7 +165,7 @@ class TestFromPretrained:
         with pytest.raises(ValueError, match=r"vectors is off the sheet at row 3.*projx"):
             LorentzEmbedding.from_pretrained(given, manifold=manifold)
         table = LorentzEmbedding.from_pretrained(given, manifold=manifold, check=False)
-        assert torch.equal(table.weight, given)
+        plain.assert_on_sheet(table.points(), manifold.K)  # time is never trusted
         LorentzEmbedding.from_pretrained(projx(given, K=manifold.K), manifold=manifold)  # the remedy works
 
     def test_vectors_outside_the_ball(self, manifold):
@@ -150,7 +174,7 @@ class TestFromPretrained:
         with pytest.raises(ValueError, match=r"inside the ball of radius .*the longest is .*check=False"):
             LorentzEmbedding.from_pretrained(given, space="poincare", manifold=manifold)
         table = LorentzEmbedding.from_pretrained(given, space="poincare", manifold=manifold, check=False)
-        plain.assert_on_sheet(table.weight, manifold.K)
+        plain.assert_on_sheet(table.points(), manifold.K)
         with pytest.raises(ValueError, match="longest is nan"):
             LorentzEmbedding.from_pretrained(torch.tensor([[math.nan, 0.0]]), space="poincare", manifold=manifold)
 

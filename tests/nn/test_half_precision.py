@@ -77,7 +77,7 @@ def train(half: bool):
         schedule.step()
     with torch.no_grad():
         out, loss = forward(*noisy_batch(500, torch.Generator().manual_seed(2)))
-    assert model.source.manifold.check_point(model.source.weight)
+    assert model.source.manifold.check_point(model.source.points())
     return out, losses, loss.item()
 
 

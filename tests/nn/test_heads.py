@@ -18,7 +18,7 @@ class TestDistanceHead:
             with torch.no_grad():
                 head.bias.normal_()
         x = plain.points(manifold, 2, 3, 6, dtype=dtype)
-        expected = -sqdist(x.unsqueeze(-2), head.weight, K=manifold.K) + (head.bias if bias else 0.0)
+        expected = -sqdist(x.unsqueeze(-2), head.points(), K=manifold.K) + (head.bias if bias else 0.0)
         torch.testing.assert_close(head(x), expected, **plain.tolerance(dtype))
 
     def test_gradients_reach_points_bias_and_curvature(self, K):
@@ -32,8 +32,8 @@ class TestDistanceHead:
 
     def test_class_points_are_on_the_sheet_and_marked(self, manifold):
         head = LorentzDistanceHead(6, 50, manifold=manifold, init_std=0.3)
-        plain.assert_on_sheet(head.weight, manifold.K)
-        assert manifold.logmap0(head.weight)[:, 1:].std().item() == pytest.approx(0.3, rel=0.2)
+        plain.assert_on_sheet(head.points(), manifold.K)
+        assert manifold.logmap0(head.points())[:, 1:].std().item() == pytest.approx(0.3, rel=0.2)
         assert head.weight.manifold is manifold
         assert bool((head.bias == 0).all())
 
@@ -44,7 +44,7 @@ class TestDistanceHead:
         assert torch.equal(head.weight, table.weight)
         assert head.weight.data_ptr() != table.weight.data_ptr()
         # A row is its own nearest class.
-        assert head(table.weight).argmax(-1).tolist() == list(range(9))
+        assert head(table.points()).argmax(-1).tolist() == list(range(9))
         assert LorentzDistanceHead.from_embedding(table, bias=False).bias is None
 
     def test_mistakes_are_explained(self):

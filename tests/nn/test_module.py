@@ -92,7 +92,7 @@ def test_copied_model_is_trained_on_its_sheet(marked):
         twin.weight[:, 1:].sum().backward()
         optimizer.step()
     assert not torch.allclose(twin.weight, marked.weight, atol=0.1)
-    assert twin.manifold.check_point(twin.weight)
+    assert twin.manifold.check_point(twin.points())
 
 
 def test_a_fixed_curvature_adds_nothing_to_the_state_and_a_learned_one_is_one_parameter():

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from hybonet.data import disease_tree, load_treebank
-from hybonet.data.text.corpora import load_named_corpus
+from hybonet.data import disease_tree, load_corpus, load_treebank
 from hybonet.data.text.parallel_text import Pairs
 from hybonet.data.text.translation_data import prepare
 from hybonet.data.triples.triple_data import TripleData
@@ -47,7 +46,7 @@ def test_graph_recipe_trains_two_epochs(name, tmp_path):
 
 @pytest.fixture(scope="module")
 def toy_text():
-    corpus = load_named_corpus("toy")
+    corpus = load_corpus("toy")
     splits = {name: Pairs(pairs.source[:12], pairs.target[:12]) for name, pairs in corpus.splits.items()}
     return prepare(replace(corpus, splits=splits), "words", 100)
 

@@ -159,7 +159,7 @@ def test_the_average_is_the_mean_of_the_kept_epochs_and_on_the_sheet(of, tmp_pat
     space = torch.stack([read_tensors(path)["table.weight"][:, 1:] for path in paths]).mean(0)
     with averaged_weights(trainer.model, paths):
         torch.testing.assert_close(trainer.model.table.weight[:, 1:], space)
-        assert trainer.model.table.manifold.check_point(trainer.model.table.weight)
+        assert trainer.model.table.manifold.check_point(trainer.model.table.points())
     assert all(torch.equal(before[name], value) for name, value in trainer.model.state_dict().items())
 
 

@@ -142,7 +142,7 @@ def about_data(
 
 def load_data(settings: TranslationSettings, given: Mapping[str, Any]) -> TranslationData:
     """The text that options ask for, as numbers; what is odd about it is told."""
-    from hybonet.data.text.own_corpus import load_corpus
+    from hybonet.data import load_corpus
     from hybonet.data.text.translation_data import prepare
 
     source, target = given.get("source"), given.get("target")

@@ -97,7 +97,8 @@ def centroid(x: Tensor, weights: Tensor | None = None, *, K: Curvature) -> Tenso
     if weights is None:
         share = point.new_full((point.shape[-2],), 1.0 / point.shape[-2])
     else:
-        share = weights.to(point.dtype).clamp(0.0, precision(point.dtype).max_coordinate)
+        share = weights.to(point.dtype).clamp_max(precision(point.dtype).max_coordinate)
+        share = torch.where(share < 0, 0.0, share)  # a weight of 0 may grow, which a clamp forbids since torch 2.14
         total = share.sum(-1, keepdim=True)
         usable = total > precision(point.dtype).min_norm
         share = torch.where(usable, share / torch.where(usable, total, 1.0), 0.0)

@@ -202,7 +202,8 @@ def tangent_at(x: Tensor, space: Tensor) -> Tensor:
 def _tangent(x: Tensor, space: Tensor, least: Curvature) -> Tensor:
     """Adds the time coordinate. On the sheet x_t is never below ``least``; off it, that keeps 0/0 away."""
     space = bounded(space)
-    time = (x[..., 1:] * space).sum(-1, keepdim=True) / x[..., :1].clamp_min(least)
+    # No clamp: the origin has just that time, and there the gradient of a clamp depends on torch's version.
+    time = (x[..., 1:] * space).sum(-1, keepdim=True) / torch.where(x[..., :1] < least, least, x[..., :1])
     return torch.cat((time, space.expand(*time.shape[:-1], -1)), dim=-1)
 
 

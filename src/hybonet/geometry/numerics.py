@@ -114,7 +114,8 @@ def max_rapidity(dtype: torch.dtype, K: Curvature = -1.0) -> Curvature:
 
 # Even functions of a are given by a²: their own slopes are right at zero, where a square root's is infinite. Slopes
 # are differences of nearly equal numbers near zero, and are computed by their series there. The thresholds keep the
-# first dropped term below float64's rounding.
+# first dropped term below float64's rounding. Conditions, not clamps, choose: the slope of a clamp at its bound, here
+# zero itself, is 1 up to torch 2.13 and 0 since.
 _SINHC_SLOPE = [i / math.factorial(2 * i + 1) for i in range(1, 9)]
 _ASINHC_SLOPE = [i * (-1) ** i * math.comb(2 * i, i) / 4**i / (2 * i + 1) for i in range(1, 11)]
 _SERIES_BELOW_SINH = 0.25  # a < 1/2: 9 a^16/19! = 1e-21
@@ -157,7 +158,7 @@ class _Sinhc(Fused):
     def backward(ctx: Any, grad: Tensor) -> Tensor:
         square, value = ctx.saved_tensors
         near, beyond = square < _SERIES_BELOW_SINH, square > float(max_rapidity(square.dtype)) ** 2
-        series = _horner(torch.where(near, square, 0.0).clamp_min(0.0), _SINHC_SLOPE)
+        series = _horner(torch.where(near & (square >= 0), square, 0.0), _SINHC_SLOPE)
         away = torch.where(near | beyond, 1.0, square)
         cosh = (1.0 + away * value.square()).sqrt()
         return grad * torch.where(near, series, torch.where(beyond, 0.0, (cosh - value) / (2.0 * away)))
@@ -201,7 +202,7 @@ def asinhc_slope(square: Tensor, value: Tensor) -> Tensor:
         tensor([-0.1667, -0.0343])
     """
     near = square < _SERIES_BELOW_ASINH
-    series = _horner(torch.where(near, square, 0.0).clamp_min(0.0), _ASINHC_SLOPE)
+    series = _horner(torch.where(near & (square >= 0), square, 0.0), _ASINHC_SLOPE)
     away = torch.where(near, 1.0, square)
     return torch.where(near, series, ((1.0 + away).rsqrt() - value) / (2.0 * away))
 

@@ -75,7 +75,7 @@ def with_geoopt_parameters(model: nn.Module) -> nn.Module:
         >>> optimizer = geoopt.optim.RiemannianAdam(model.parameters(), lr=0.01)
         >>> model.manifold.dist0(model(torch.arange(10))).sum().backward()
         >>> optimizer.step()
-        >>> model.manifold.check_point(model.weight)
+        >>> model.manifold.check_point(model.points())
         True
     """
     converted: dict[int, Any] = {}  # tied parameters stay tied
@@ -85,7 +85,9 @@ def with_geoopt_parameters(model: nn.Module) -> nn.Module:
                 param = getattr(layer, name)
                 if id(param) not in converted:
                     converted[id(param)] = geoopt.ManifoldParameter(
-                        param.detach(), manifold=GeooptLorentz(layer.manifold), requires_grad=param.requires_grad
+                        layer.manifold.projx(param.detach()),
+                        manifold=GeooptLorentz(layer.manifold),
+                        requires_grad=param.requires_grad,
                     )
                 layer._parameters[name] = converted[id(param)]  # past our own mark, which names our manifold
     return model

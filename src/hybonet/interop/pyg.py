@@ -27,8 +27,8 @@ def to_pyg(graph: GraphData) -> Data:
     """A network as ``Data``: ``edge_index`` in both directions, dense ``x``, ``y``, and the published split as masks.
 
     Example:
-        >>> from hybonet.data import load_network
-        >>> to_pyg(load_network("disease-small"))
+        >>> from hybonet.data import load_graph
+        >>> to_pyg(load_graph("disease-small"))
         Data(x=[600, 11], edge_index=[2, 1198], y=[600], num_nodes=600)
     """
     features = None if graph.features is None else graph.features.to_dense()
@@ -53,8 +53,8 @@ def from_pyg(data: Any, *, source: str = "pyg") -> GraphData:
         source: what to call it.
 
     Example:
-        >>> from hybonet.data import load_network
-        >>> from_pyg(to_pyg(load_network("disease-small")), source="again")
+        >>> from hybonet.data import load_graph
+        >>> from_pyg(to_pyg(load_graph("disease-small")), source="again")
         GraphData('again': 600 nodes, 599 edges, 11 features, 2 classes)
     """
     if not isinstance(data, Data):
@@ -103,8 +103,8 @@ class LoaderSampler(BaseSampler):
 
     Example:
         >>> from torch_geometric.loader import NeighborLoader
-        >>> from hybonet.data import load_network
-        >>> data = to_pyg(load_network("disease-small"))
+        >>> from hybonet.data import load_graph
+        >>> data = to_pyg(load_graph("disease-small"))
         >>> sampler = LoaderSampler(data, hops=2, fan_out=10)
         >>> batch = next(iter(NeighborLoader(data, [10, 10], neighbor_sampler=sampler, batch_size=64)))
         >>> batch.batch_size, batch.input_id[:3], batch.n_id[:3]

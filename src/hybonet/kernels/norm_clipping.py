@@ -1,4 +1,4 @@
-"""Rows of a table with a bounded space part: the hot path of tables with a max-norm."""
+"""Points of the rows of a table: the hot path of look-ups."""
 
 from __future__ import annotations
 
@@ -9,32 +9,48 @@ import torch
 from torch import Tensor
 
 from hybonet.geometry import Lorentz
+from hybonet.geometry.fused import readable
+from hybonet.geometry.numerics import precision
 from hybonet.kernels.sampled_products import row_dots
 
 #: Numbers worked on at a time: they stay in the cache from the first pass over them to the last.
 _BLOCK = 1 << 17
 
 
-def shortened(rows: Tensor, max_norm: float, manifold: Lorentz) -> Tensor:
-    """Points whose space part is that of the rows, cut to a length of ``max_norm``; ``(..., d) -> (..., d)``.
+def shortened(rows: Tensor, max_norm: float | None, manifold: Lorentz) -> Tensor:
+    """Points whose space part is that of the rows, cut to a length of ``max_norm`` if given; ``(..., d) -> (..., d)``.
 
-    Large tables take a path that goes through memory once, forwards and backwards; the numbers are the same.
+    Time of the rows is not looked at. Large tables take a path that goes through memory once, forwards and backwards;
+    the numbers are the same.
 
     Example:
         >>> import torch
         >>> shortened(torch.tensor([[0.0, 3.0, 4.0]]), 2.5, Lorentz())
         tensor([[2.6926, 1.5000, 2.0000]])
     """
-    plain = manifold.learnable or torch.compiler.is_compiling() or rows.numel() <= _BLOCK
+    plain = manifold.learnable or not readable(rows) or rows.numel() <= _BLOCK
     if plain or not rows.is_contiguous() or rows.dtype.itemsize < 4:
         return _in_plain_steps(rows, max_norm, manifold)
-    return _Shortened.apply(rows, max_norm, manifold)
+    return _Shortened.apply(rows, longest(max_norm, rows), manifold)
 
 
-def _in_plain_steps(rows: Tensor, max_norm: float, manifold: Lorentz) -> Tensor:
+def longest(max_norm: float | None, rows: Tensor) -> float:
+    """The bound on the rows' space parts; without one, the dtype's.
+
+    Example:
+        >>> longest(None, torch.zeros(3)) > 1e11
+        True
+    """
+    return precision(rows.dtype).max_coordinate if max_norm is None else max_norm
+
+
+def _in_plain_steps(rows: Tensor, max_norm: float | None, manifold: Lorentz) -> Tensor:
     space = rows[..., 1:]
+    if max_norm is None:
+        return manifold.lift(space)
     length = torch.linalg.vector_norm(space, dim=-1, keepdim=True)
-    return manifold.lift(space * (max_norm / length.clamp_min(max_norm)))
+    # As the fast path has it, a row of just that length does not grow; the gradient of a clamp there is torch's affair.
+    return manifold.lift(space * (max_norm / torch.where(length > max_norm, length, max_norm)))
 
 
 @dataclass(frozen=True)

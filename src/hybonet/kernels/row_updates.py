@@ -1,7 +1,7 @@
 """Steps of Adam on points, one row a point: the arithmetic of :mod:`hybonet.optim.row_updates` in one pass.
 
-Loops go over whole rows, time included, and time is mended afterwards: a loop over 31 of 32 coordinates would leave
-half of them to be worked on one by one.
+Loops go over whole rows, the place of time included: a loop over 31 of 32 coordinates would leave half of them to be
+worked on one by one. Rows leave with 0 there: a point is stored as its space coordinates.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def adam_in_chart(
     root_correction2: float,
     limit: float,
 ) -> None:
-    """Adam on the space part, with the gradient pulled back to it, and time from space.
+    """Adam on the space part, with the gradient pulled back to it.
 
     ``lerp`` is 1 - beta1, ``lerp2`` 1 - beta2, ``step_size`` the rate over its correction, ``limit`` the largest
     coordinate.
@@ -55,12 +55,14 @@ def adam_in_chart(
     weight_decay, lerp, beta2, eps = number(weight_decay), number(lerp), number(beta2), number(eps)
     rest, step_size, root, limit = number(lerp2), number(step_size), number(root_correction2), number(limit)
     for row in prange(len(x)):
-        pulled = (g[row, 0] + weight_decay * x[row, 0]) / x[row, 0] + weight_decay
-        slope, square = number(0), number(0)
+        x[row, 0], slope, square, pulled = 0, number(0), number(0), number(2) * weight_decay
+        if g[row, 0] != 0:  # of ambient gradients alone
+            for d in range(x.shape[1]):
+                square += x[row, d] * x[row, d]
+            pulled += g[row, 0] / np.sqrt(square + number(k))
         if precondition:
             for d in range(x.shape[1]):
                 slope += x[row, d] * (g[row, d] + pulled * x[row, d])
-            slope -= x[row, 0] * (g[row, 0] + pulled * x[row, 0])
             pulled += slope / number(k)
         v[row, 0] = 1  # nothing that time meets on the way may be divided by 0
         for d in range(x.shape[1]):
@@ -70,9 +72,7 @@ def adam_in_chart(
             new = x[row, d] - step_size * first / (np.sqrt(second) / root + eps)
             new = limit if new > limit else (-limit if new < -limit else new)
             m[row, d], v[row, d], x[row, d] = first, second, new
-            square += new * new
-        square -= x[row, 0] * x[row, 0]
-        m[row, 0], v[row, 0], x[row, 0] = 0, 0, np.sqrt(square + number(k))
+        m[row, 0], v[row, 0], x[row, 0] = 0, 0, 0
 
 
 @parallel
@@ -99,17 +99,22 @@ def adam_on_sheet(
     width, one = x.shape[1], number(1)
     far = np.exp(farthest - one) * np.sqrt(k) / number(2)  # beyond, even short steps may have to be cut
     for row in prange(len(x)):
-        square, slope = number(0), number(0)
+        square, slope, space_square = number(0), number(0), number(0)
+        x[row, 0] = 0
         for d in range(width):
             h = g[row, d] + weight_decay * x[row, d]
             square += h * h
             slope += x[row, d] * h
-        g_time = g[row, 0] + weight_decay * x[row, 0]
-        square += slope * slope / k - number(2) * g_time * g_time
+            space_square += x[row, d] * x[row, d]
+        x_time = np.sqrt(space_square + k)
+        x[row, 0] = x_time
+        g_time = g[row, 0] + weight_decay * x_time
+        slope += x_time * g_time
+        square += slope * slope / k - g[row, 0] * g[row, 0] - g_time * g_time
         second = beta2 * v[row, 0] + number(lerp2) * (number(0) if square < 0 else square)
         v[row, 0] = second
         slope = slope / k + weight_decay
-        x_time, length = x[row, 0], number(0)
+        length = number(0)
         m_time = m[row, 0] + lerp * (slope * x_time + g[row, 0] - number(2) * g_time - m[row, 0])
         for d in range(width):
             first = m[row, d] + lerp * (g[row, d] + slope * x[row, d] - m[row, d])
@@ -130,11 +135,10 @@ def adam_on_sheet(
             sinh = np.sinh(min(full, longest))
         cosh = np.sqrt(one + sinh * sinh)
         straight = s * (sinh / max(full, tiny))
-        ahead, square = straight * m_square, number(0)
+        ahead = straight * m_square
         m[row, 0] = m_time
         for d in range(width):
             carried = cosh * m[row, d] + ahead * x[row, d]
             new = (x[row, d] + straight * carried) / cosh
             m[row, d], x[row, d] = carried, new
-            square += new * new
-        x[row, 0] = np.sqrt(square - x[row, 0] * x[row, 0] + k)
+        x[row, 0] = 0

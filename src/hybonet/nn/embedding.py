@@ -14,7 +14,10 @@ from hybonet.nn.module import LorentzModule
 
 
 class LorentzEmbedding(LorentzModule):
-    r"""A look-up table whose rows are points, to be trained with :mod:`hybonet.optim`.
+    r"""A look-up table whose rows are points, to be trained with any optimiser.
+
+    ``weight`` holds their space coordinates, and zeros where time would stand; time is rebuilt in every look-up, and
+    :meth:`points` are the points themselves. So no step, average or cast can take a row off the sheet.
 
     Rows start at :math:`\exp_o(u)`, :math:`u \sim N(0, \mathtt{init\_std}^2)` in each of the ``embedding_dim - 1``
     space coordinates; the default :math:`1/\sqrt{\mathtt{embedding\_dim}}` puts them at radius ≈ 1 whatever the size.
@@ -78,12 +81,13 @@ class LorentzEmbedding(LorentzModule):
                 *self.weight.shape, std=self.init_std, dtype=self.weight.dtype, device=self.weight.device
             )
         )
+        self.weight[:, 0] = 0.0
         if self.padding_idx is not None:
-            self.weight[self.padding_idx] = self.manifold.origin(self.embedding_dim, dtype=self.weight.dtype)
+            self.weight[self.padding_idx] = 0.0
 
     def forward(self, index: Tensor) -> Tensor:
-        if self.manifold.check and not self.manifold.learnable:
-            self.manifold.check_point(self.weight, name="the embedding's table")
+        if self.manifold.check:
+            self.manifold.check_point(self.points(), name="the embedding's table")
         return self.on_sheet(F.embedding(index, self.weight, self.padding_idx, sparse=self.sparse))
 
     def points(self) -> Tensor:
@@ -97,10 +101,7 @@ class LorentzEmbedding(LorentzModule):
 
     def on_sheet(self, rows: Tensor) -> Tensor:
         """Points of rows that were read from the table, as :meth:`forward` gives them; ``(..., embedding_dim)``."""
-        if self.max_norm is not None:
-            return shortened(rows, self.max_norm, self.manifold)
-        # A learned curvature moves the sheet under the stored rows: time follows it.
-        return self.manifold.projx(rows) if self.manifold.learnable else rows
+        return shortened(rows, self.max_norm, self.manifold)
 
     @classmethod
     def from_pretrained(
@@ -127,8 +128,7 @@ class LorentzEmbedding(LorentzModule):
         Example:
             >>> import torch
             >>> table = LorentzEmbedding.from_pretrained(torch.tensor([[0.0, 0.5]]), space="poincare")
-            >>> table.weight
-            Parameter containing:
+            >>> table.points()
             tensor([[1.6667, 0.0000, 1.3333]])
         """
         manifold = Lorentz() if manifold is None else manifold
@@ -161,7 +161,7 @@ class LorentzEmbedding(LorentzModule):
             dtype=points.dtype,
         )
         with torch.no_grad():
-            table.weight.copy_(points)
+            table.weight[:, 1:] = points[:, 1:]
         table.weight.requires_grad_(not freeze)
         return table
 

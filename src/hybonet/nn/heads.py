@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
+from hybonet.kernels.norm_clipping import shortened
 from hybonet.nn.embedding import LorentzEmbedding
 from hybonet.nn.module import LorentzModule
 
@@ -16,7 +17,8 @@ from hybonet.nn.module import LorentzModule
 class LorentzDistanceHead(LorentzModule):
     r"""Logits of a point for each class: :math:`-d_L^2(x, c_i) + b_i` with class points :math:`c_i` on the sheet.
 
-    One GEMM gives all pairs: :math:`2\langle x, c_i\rangle_L - 2/K + b_i`.
+    One GEMM gives all pairs: :math:`2\langle x, c_i\rangle_L - 2/K + b_i`. ``weight`` holds the class points' space
+    coordinates, as in :class:`LorentzEmbedding`; :meth:`points` are the points.
 
     Args:
         in_features: ambient coordinates.
@@ -66,6 +68,7 @@ class LorentzDistanceHead(LorentzModule):
         self.weight.copy_(
             self.manifold.random_normal(*like.shape, std=self.init_std, dtype=like.dtype, device=like.device)
         )
+        self.weight[:, 0] = 0.0
         if self.bias is not None:
             nn.init.zeros_(self.bias)
 
@@ -97,12 +100,17 @@ class LorentzDistanceHead(LorentzModule):
     def forward(self, x: Tensor) -> Tensor:
         self.manifold.validate(x, self.in_features)
         if self.bias is None:
-            return F.linear(_mirrored(x), self._points()) - 2.0 / self.manifold.K
-        return F.linear(_mirrored(x), self._points(), self.bias - 2.0 / self.manifold.K)
+            return F.linear(_mirrored(x), self.points()) - 2.0 / self.manifold.K
+        return F.linear(_mirrored(x), self.points(), self.bias - 2.0 / self.manifold.K)
 
-    def _points(self) -> Tensor:
-        # A learned curvature moves the sheet under the stored rows: time follows it.
-        return self.manifold.projx(self.weight) if self.manifold.learnable else self.weight
+    def points(self) -> Tensor:
+        """The class points, ``(num_classes, in_features)``.
+
+        Example:
+            >>> LorentzDistanceHead(8, 3).points().shape
+            torch.Size([3, 8])
+        """
+        return shortened(self.weight, None, self.manifold)
 
     def inner_form(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Two matrices whose products are the logits plus 2/K, for losses that never hold them all.
@@ -119,9 +127,9 @@ class LorentzDistanceHead(LorentzModule):
         """
         self.manifold.validate(x, self.in_features)
         if self.bias is None:
-            return _mirrored(x), self._points()
+            return _mirrored(x), self.points()
         question = torch.cat((_mirrored(x), x.new_ones(len(x), 1)), dim=-1)
-        return question, torch.cat((self._points(), self.bias[:, None]), dim=-1)
+        return question, torch.cat((self.points(), self.bias[:, None]), dim=-1)
 
     def extra_repr(self) -> str:
         return f"{self.in_features}, {self.num_classes}, bias={self.bias is not None}"

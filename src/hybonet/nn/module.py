@@ -15,9 +15,11 @@ from hybonet.geometry.numerics import working
 class LorentzModule(nn.Module):
     """A layer that lives on a :class:`~hybonet.Lorentz` manifold; without one it uses K = -1.
 
-    Parameters named in ``manifold_parameters`` hold points. They are ordinary ``nn.Parameter`` tensors with an
-    attribute ``manifold`` by which :mod:`hybonet.optim` knows them. The mark is set again after ``copy.deepcopy``,
-    unpickling, ``to_empty`` and ``load_state_dict(assign=True)``, which all make new parameter objects.
+    Parameters named in ``manifold_parameters`` hold the space coordinates of points, and 0 where time would stand, so
+    that any optimiser, average or cast leaves them points; whoever reads them rebuilds time. They are ordinary
+    ``nn.Parameter`` tensors with an attribute ``manifold`` by which :mod:`hybonet.optim` knows them. The mark is set
+    again after ``copy.deepcopy``, unpickling, ``to_empty`` and ``load_state_dict(assign=True)``, which all make new
+    parameter objects.
 
     Example:
         >>> import copy
@@ -59,7 +61,18 @@ class LorentzModule(nn.Module):
 
     def _mark(self, param: Any) -> None:
         if isinstance(getattr(param, "manifold", None), Lorentz | None):  # else another library has taken it over
-            param.manifold = self.manifold
+            param.manifold, param.space_only = self.manifold, True
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+        """Older files hold points with their time: it is checked, and left out."""
+        for name in self.manifold_parameters:
+            points = state_dict.get(prefix + name)
+            if points is not None and not points.is_meta and bool(points[..., 0].any()):
+                self.manifold.check_point(points, name=prefix + name)
+                points = points.clone()
+                points[..., 0] = 0.0
+                state_dict[prefix + name] = points
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
 
 def wide_in_autocast(x: Tensor) -> Tensor:

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
-from hybonet.optim.parameters import adopt_groups, manifold_of
-from hybonet.optim.row_updates import restore_time
+from hybonet.optim.parameters import adopt_groups, has_time, manifold_of
+from hybonet.optim.row_updates import fill_time
 
 
 def k_of(manifold: Lorentz) -> float:
@@ -48,10 +48,10 @@ class RiemannianOptimizer(torch.optim.Optimizer):
                 manifold = points[param]
                 if manifold is not None:
                     self._step_manifold(param, ks[manifold], group)
-        # The step may have moved the sheet: all its points follow, those without a gradient too.
+        # The step may have moved the sheet: all points that hold their time follow, those without a gradient too.
         for param, manifold in points.items():
-            if manifold is not None and manifold.learnable:
-                restore_time(param, k_of(manifold))
+            if manifold is not None and manifold.learnable and has_time(param):
+                fill_time(param, k_of(manifold))
         return loss
 
     def _step_euclidean(self, params: list[Tensor], group: dict[str, Any]) -> None:
@@ -62,11 +62,15 @@ class RiemannianOptimizer(torch.optim.Optimizer):
 
     @staticmethod
     @contextmanager
-    def touched_rows(grad: Tensor | None, tables: list[Tensor | None]) -> Iterator[tuple[Tensor, list[Any]]]:
+    def touched_rows(
+        param: Tensor, tables: list[Tensor | None], k: float | None = None
+    ) -> Iterator[tuple[Tensor, list[Any]]]:
         """The gradient and the rows of the tables that it touches; what is changed in them is written back.
 
-        A dense gradient touches everything, and the rows are views. A sparse one costs as much as it has rows.
+        A dense gradient touches everything, and the rows are views. A sparse one costs as much as it has rows. The
+        first table is the parameter; if it holds points, k says where their time belongs.
         """
+        grad = param.grad
         assert grad is not None
         if grad.is_sparse:
             grad = grad.coalesce()
@@ -76,14 +80,18 @@ class RiemannianOptimizer(torch.optim.Optimizer):
                     f"with {grad.sparse_dim()} sparse dimensions; use a dense gradient (sparse=False)"
                 )
             index = grad.indices()[0]
-            rows = [None if t is None else t.index_select(0, index) for t in tables]
+            rows: list[Any] = [None if t is None else t.index_select(0, index) for t in tables]
             yield grad.values(), rows
+            if k is not None and has_time(param):
+                fill_time(rows[0], k)
             for table, new in zip(tables, rows, strict=True):
                 if table is not None and new is not None:
                     table.index_copy_(0, index, new)
         else:
             rows = [None if t is None else t.reshape(-1, t.shape[-1]) for t in tables]
             yield grad.reshape(-1, grad.shape[-1]), rows
+            if k is not None and has_time(param):
+                fill_time(rows[0], k)
             for table, new in zip(tables, rows, strict=True):
                 if table is not None and new is not None and table.data_ptr() != new.data_ptr():
                     table.copy_(new.view(table.shape))  # the table's memory had no rows to view

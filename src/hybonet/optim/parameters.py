@@ -25,6 +25,11 @@ def manifold_of(param: Tensor) -> Lorentz | None:
     return getattr(param, "manifold", None)
 
 
+def has_time(param: Tensor) -> bool:
+    """Whether points are stored with their time, as those from outside are; layers store space, and 0 for time."""
+    return not getattr(param, "space_only", False)
+
+
 def parameter_groups(
     model: nn.Module, *, weight_decay: float = 0.0, decay_manifold: bool = False
 ) -> list[dict[str, Any]]:

@@ -16,9 +16,8 @@ from hybonet.optim.row_updates import (
     adam_rows,
     adam_rows_in_one_pass,
     chart_adam_in_one_pass,
-    chart_gradient,
+    chart_step,
     in_blocks,
-    restore_time,
 )
 
 
@@ -53,9 +52,9 @@ class RiemannianAdam(RiemannianOptimizer):
         >>> optimizer = RiemannianAdam(table, lr=0.05)
         >>> for _ in range(200):
         ...     optimizer.zero_grad()
-        ...     table.manifold.dist0(table.weight).sum().backward()
+        ...     table.manifold.dist0(table.points()).sum().backward()
         ...     optimizer.step()
-        >>> bool((table.manifold.dist0(table.weight) < 0.1).all()), table.manifold.check_point(table.weight)
+        >>> bool((table.manifold.dist0(table.points()) < 0.1).all()), table.manifold.check_point(table.points())
         (True, True)
     """
 
@@ -107,7 +106,7 @@ class RiemannianAdam(RiemannianOptimizer):
             _adam(tables, [p.grad for p in dense], [self._steps(p) for p in dense], group, group["weight_decay"])
         for param in params:
             if param.grad.is_sparse:  # type: ignore[union-attr]
-                with self.touched_rows(param.grad, self._tables(param, group)) as (g, rows):
+                with self.touched_rows(param, self._tables(param, group)) as (g, rows):
                     _adam([rows], [g], [self._steps(param)], group, group["weight_decay"])
 
     def _step_manifold(self, param: Tensor, k: float, group: dict[str, Any]) -> None:
@@ -117,7 +116,7 @@ class RiemannianAdam(RiemannianOptimizer):
             return
         tables = self._tables(param, group, second=lambda p: torch.zeros_like(p[..., :1]))
         constants = _constants(self._steps(param).add_(1), k, group, decay)
-        with self.touched_rows(param.grad, tables) as (g, (x, m, v, largest)):
+        with self.touched_rows(param, tables, k) as (g, (x, m, v, largest)):
             if group["compiled"]:
                 # Numbers that change from step to step enter as tensors, or each would be compiled anew.
                 for name in ("step_size", "correction2"):
@@ -130,17 +129,17 @@ class RiemannianAdam(RiemannianOptimizer):
 
     def _step_chart(self, param: Tensor, k: float, group: dict[str, Any], decay: float) -> None:
         precondition = group["precondition"]
-        with self.touched_rows(param.grad, self._tables(param, group)) as (g, rows):
+        with self.touched_rows(param, self._tables(param, group), k) as (g, rows):
             x, m, v, largest = rows
             if largest is None and kernels.run_on(x, g, m, v):
                 constants = _constants(self._steps(param).add_(1), k, group, decay)
                 chart_adam_in_one_pass(x, g, m, v, precondition=precondition, **constants)
                 return
-            if decay:
-                g = torch.add(g, x, alpha=decay)
-            h = chart_gradient(x, g, k, precondition=precondition)
-            _adam([rows], [h], [self._steps(param)], group, 0.0)
-            restore_time(x, k)
+
+            def step(h: Tensor) -> None:
+                _adam([rows], [h], [self._steps(param)], group, 0.0)
+
+            chart_step(x, g, k, step, precondition=precondition, weight_decay=decay)
 
     def _tables(
         self, param: Tensor, group: dict[str, Any], second: Callable[[Tensor], Tensor] = torch.zeros_like

@@ -30,9 +30,9 @@ class RiemannianSGD(RiemannianOptimizer):
         >>> optimizer = RiemannianSGD(table, lr=0.1, momentum=0.5)
         >>> for _ in range(100):
         ...     optimizer.zero_grad()
-        ...     table.manifold.dist0(table.weight).square().sum().backward()
+        ...     table.manifold.dist0(table.points()).square().sum().backward()
         ...     optimizer.step()
-        >>> bool((table.manifold.dist0(table.weight) < 1e-3).all())
+        >>> bool((table.manifold.dist0(table.points()) < 1e-3).all())
         True
     """
 
@@ -78,13 +78,13 @@ class RiemannianSGD(RiemannianOptimizer):
         for param in params:
             tables = [param, self._momentum_buffer(param, group)]
             if param.grad is not None and param.grad.is_sparse:
-                with self.touched_rows(param.grad, tables) as (grad, rows):
+                with self.touched_rows(param, tables) as (grad, rows):
                     _sgd(grad, rows[0], rows[1], group)
             else:
                 _sgd(param.grad, param, tables[1], group)  # type: ignore[arg-type]
 
     def _step_manifold(self, param: Tensor, k: float, group: dict[str, Any]) -> None:
-        with self.touched_rows(param.grad, [param, self._momentum_buffer(param, group)]) as (g, (x, m)):
+        with self.touched_rows(param, [param, self._momentum_buffer(param, group)], k) as (g, (x, m)):
             in_blocks(
                 sgd_rows,
                 [x, g, m],

@@ -1,7 +1,8 @@
 """In-place updates of points, one row a point: the arithmetic of the Riemannian optimisers.
 
 Everything is a row-wise linear combination of the point x, the gradient g and a buffer m, with coefficients that are
-one number a row; no temporary outlives a block of rows that fits the cache.
+one number a row; no temporary outlives a block of rows that fits the cache. Rows come with whatever stands where time
+belongs, and leave with 0: a point is stored as its space coordinates. Moments of the exact updates are ambient vectors.
 """
 
 from __future__ import annotations
@@ -73,21 +74,24 @@ def move(x: Tensor, u: Tensor, m: Tensor | None, k: float | Tensor) -> None:
         along = (dot(u, m) - 2.0 * u[:, :1] * m[:, :1]) / k
         m.copy_(bounded(m.addcmul_(u, along * half).addcmul_(x, along * straight)))
     x.mul_(1.0 + square * half).addcmul_(u, straight)
-    restore_time(x, k)
+    _without_time(x)
 
 
-def restore_time(x: Tensor, k: float | Tensor) -> None:
-    """Time from space, in place: rounding never adds up.
+def fill_time(x: Tensor, k: float | Tensor) -> None:
+    """Time from space, in place."""
+    x[..., :1] = (torch.linalg.vector_norm(x[..., 1:], dim=-1, keepdim=True).square() + k).sqrt()
 
-    Coordinates are cut where the next gradient, (x·g) x, could overflow: far beyond the dtype's usable radius. Where
-    none is so large, as always in a sound training, space is only read.
+
+def _without_time(x: Tensor) -> None:
+    """Time away, in place, and coordinates cut where the next gradient, (x·g) x, could overflow.
+
+    That is far beyond the dtype's usable radius. Where none is so large, as always in a sound training, space is only
+    read.
     """
     limit = _largest_coordinate(x.dtype)
-    length = torch.linalg.vector_norm(x[..., 1:], dim=-1, keepdim=True)
-    if not bool((length <= limit).all()):
+    x[..., :1] = 0.0
+    if not bool((torch.linalg.vector_norm(x, dim=-1) <= limit).all()):
         x.clamp_(-limit, limit)
-        length = torch.linalg.vector_norm(x[..., 1:], dim=-1, keepdim=True)
-    x[..., :1] = (length.square() + k).sqrt()
 
 
 def _largest_coordinate(dtype: torch.dtype) -> float:
@@ -114,6 +118,7 @@ def adam_rows(
     The step is a multiple s of m itself, so the general :func:`move` shortens to two combinations of x and m; both are
     made in place, since cosh² - sinh² = 1 gives the new x from the new m. Passes over memory are all that counts here.
     """
+    fill_time(x, k)
     if weight_decay:
         g = torch.add(g, x, alpha=weight_decay)
     slope, g_time = dot(x, g), g[:, :1].clone()  # columns are strided: one read of each
@@ -134,7 +139,7 @@ def adam_rows(
     straight = s * (sinh / full.clamp_min(torch.finfo(x.dtype).tiny))
     m.mul_(cosh).addcmul_(x, straight * m_square)
     x.addcmul_(m, straight).div_(cosh)
-    x[:, :1] = (norm_square(x) - x[:, :1].square() + k).sqrt()
+    x[:, :1] = 0.0
 
 
 def adam_rows_in_one_pass(
@@ -175,7 +180,7 @@ def chart_adam_in_one_pass(
     correction2: float,
     weight_decay: float,
 ) -> None:
-    """Adam without amsgrad on :func:`chart_gradient`, then :func:`restore_time`, where kernels run."""
+    """Adam without amsgrad on :func:`chart_gradient`, where kernels run."""
     from hybonet.kernels.row_updates import adam_in_chart
 
     limit = _largest_coordinate(x.dtype)
@@ -207,6 +212,7 @@ def sgd_rows(
     weight_decay: float,
 ) -> None:
     """One Riemannian SGD step with transported momentum."""
+    fill_time(x, k)
     if weight_decay:
         g = torch.add(g, x, alpha=weight_decay)
     r = riemannian_gradient(x, g, k)
@@ -216,14 +222,24 @@ def sgd_rows(
     move(x, r * -lr, m, k)
 
 
-def chart_gradient(x: Tensor, g: Tensor, k: float | Tensor, *, precondition: bool) -> Tensor:
+def chart_step(x: Tensor, g: Tensor, k: float | Tensor, step: Callable[[Tensor], None], **options: Any) -> None:
+    """A Euclidean step on the space coordinates, ``step`` of their gradient."""
+    step(chart_gradient(x, g, k, **options))
+    _without_time(x)
+
+
+def chart_gradient(x: Tensor, g: Tensor, k: float | Tensor, *, precondition: bool, weight_decay: float = 0.0) -> Tensor:
     """The gradient in the chart x_s, as an ambient tensor with time 0; g itself if it is that already.
 
     Pulled back it is g_s + g_t x_s/x_t; the inverse metric of the chart, I + x_s x_sᵀ/k, then makes it Riemannian.
-    Tables with a max-norm give gradients of the chart: their points are made of the rows' space.
+    Layers give gradients of the chart: their points are made of the rows' space.
     """
+    if weight_decay:
+        fill_time(x, k)
+        g = torch.add(g, x, alpha=weight_decay)
     time = g[:, :1]
     if bool(time.any()):
+        fill_time(x, k)
         h = torch.addcmul(g, x, time / x[:, :1])
         h[:, 0] = 0.0
     else:

@@ -15,6 +15,8 @@ RECORD = "record.json"
 def load_records(paths: Iterable[Path], tasks: Mapping[str, HeadlineOf]) -> list[dict[str, Any]]:
     """Records from run folders, from record files, or from folders full of either; each once.
 
+    A file ``.jsonl`` has a record in each line, with the name of its run.
+
     Args:
         tasks: those whose records can be reported, with what is shown of each.
     """
@@ -22,12 +24,15 @@ def load_records(paths: Iterable[Path], tasks: Mapping[str, HeadlineOf]) -> list
     for path in paths:
         for file in _record_files(path):
             try:
-                record = json.loads(file.read_text(encoding="utf-8"))
+                text = file.read_text(encoding="utf-8")
+                lines = text.splitlines() if file.suffix == ".jsonl" else [text]
+                found = [json.loads(line) for line in lines]
             except (json.JSONDecodeError, UnicodeDecodeError) as error:
                 raise ValueError(f"{file}: expected a run record in JSON, but {error}") from None
-            _check(record, file, tasks)
-            name = file.parent.name if file.name == RECORD else file.stem
-            records[file.resolve()] = {**record, "source": name}
+            for number, record in enumerate(found):
+                _check(record, file, tasks)
+                name = file.parent.name if file.name == RECORD else record.get("run", file.stem)
+                records[file.resolve(), number] = {**record, "source": name}
     return list(records.values())
 
 
@@ -40,7 +45,8 @@ def _record_files(path: Path) -> list[Path]:
         return [path / RECORD]
     # A run has other JSON files, which are no records.
     is_run = (path / "config.json").is_file()
-    files = [] if is_run else sorted(path.glob("*.json")) or sorted(path.glob(f"*/{RECORD}"))
+    kinds = () if is_run else ("*.json", f"*/{RECORD}", "*.jsonl")
+    files = next((found for kind in kinds if (found := sorted(path.glob(kind)))), [])
     if not files:
         raise ValueError(
             f"expected a finished run, a record file or a folder of them, got {str(path)!r}; a stopped run has no "

@@ -88,3 +88,14 @@ def as_path(place: str | Path) -> Path:
         'kg'
     """
     return Path(place).expanduser()
+
+
+def column_list(text: str) -> list[int | str]:
+    """Names or numbers of columns, with commas between them.
+
+    Example:
+        >>> column_list("subject, 2")
+        ['subject', 2]
+    """
+    parts = [part.strip() for part in text.split(",")]
+    return [int(part) if part.isdigit() else part for part in parts]

@@ -8,12 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-import torch
 from safetensors import safe_open
 from torch import Tensor, nn
 
-from hybonet.optim.parameters import manifold_of
-from hybonet.optim.row_updates import restore_time
 from hybonet.training.checkpoint import load_model, read_tensors, save_model
 
 
@@ -61,7 +58,7 @@ class Snapshots:
 def averaged_weights(model: nn.Module, paths: Sequence[Path]) -> Iterator[None]:
     """While the block runs, the model has the mean of the weights of files; then its own again.
 
-    Points on a manifold are averaged in their space coordinates, from which time follows: the mean is a point again.
+    Points are stored as their space coordinates, so that the mean is a point again.
 
     Example:
         >>> import tempfile
@@ -71,7 +68,7 @@ def averaged_weights(model: nn.Module, paths: Sequence[Path]) -> Iterator[None]:
         ...     table.reset_parameters()
         ...     save_model(folder / name, table)
         >>> with averaged_weights(table, [folder / "a", folder / "b"]):
-        ...     table.manifold.check_point(table.weight)
+        ...     table.manifold.check_point(table.points())
         True
     """
     before = {name: value.detach().clone() for name, value in model.state_dict().items()}
@@ -84,11 +81,6 @@ def averaged_weights(model: nn.Module, paths: Sequence[Path]) -> Iterator[None]:
     mean = {name: (value / len(paths)).to(before[name].dtype).to(device) for name, value in total.items()}
     whole = {name: value for name, value in before.items() if not value.is_floating_point()}
     model.load_state_dict({**mean, **whole})
-    with torch.no_grad():
-        for parameter in model.parameters():
-            manifold = manifold_of(parameter)
-            if manifold is not None:
-                restore_time(parameter, -1.0 / manifold.curvature)
     try:
         yield
     finally:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from hybonet.data import disease_tree, read_network
+from hybonet.data import disease_tree, load_graph
 from hybonet.data.graphs.writing import write_network
 from hybonet.metrics import hyperbolicity
 
@@ -70,7 +70,7 @@ def test_impossible_trees_are_refused(options: dict[str, float], message: str) -
 def test_written_files_give_the_same_graph_back(tmp_path) -> None:
     graph = disease_tree(80, seed=4)
     edges, features, labels = write_network(graph, tmp_path)
-    back = read_network(edges, features=features, labels=labels)
+    back = load_graph(edges, features=features, labels=labels)
     assert torch.equal(back.edges, graph.edges)
     assert torch.equal(back.features, graph.features)
     assert torch.equal(back.labels, graph.labels)

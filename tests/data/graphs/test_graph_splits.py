@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from hybonet.data import GraphData, LinkSplit, find_network, load_network, split_links, split_nodes
+from hybonet.data import GraphData, LinkSplit, load_graph, named, split_links, split_nodes
 from hybonet.data.graphs.disease_tree import disease_tree
 from hybonet.data.graphs.graph_data import NodeSplit, numbered_nodes
 
@@ -155,9 +155,9 @@ def test_released_split_of_several_classes_repeats_nodes() -> None:
 
 
 def test_airport_as_published_repeats_43_to_46_percent_of_its_test_nodes() -> None:
-    if find_network("airport") is None:
+    if named("airport").folder() is None:
         pytest.skip("airport is not on the search path (HYBONET_DATA)")
-    graph = load_network("airport")
+    graph = load_graph("airport")
     shares = [split_nodes(graph, protocol="released", seed=seed).repeated_in_train() for seed in (0, 1, 2, 3, 1234)]
     assert all(0.425 < share < 0.465 for share in shares)
     honest = split_nodes(graph)

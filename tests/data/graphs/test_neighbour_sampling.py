@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from hybonet.data import load_network
+from hybonet.data import load_graph
 from hybonet.data.graphs.neighbour_sampling import NeighbourSampler
 from hybonet.tasks.graph.models.graph_network import GraphNetwork
 
-GRAPH = load_network("disease-small")
+GRAPH = load_graph("disease-small")
 SAMPLER = NeighbourSampler(GRAPH.edges, GRAPH.num_nodes)
 
 

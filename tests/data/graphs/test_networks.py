@@ -10,17 +10,15 @@ import numpy as np
 import pytest
 import torch
 
-from hybonet.data import GraphData, fetch_network, find_network, load_network, network_entry
-from hybonet.data.graphs import catalog as networks
-from hybonet.data.graphs.benchmarks import NETWORKS
-from hybonet.data.graphs.catalog import missing_files
+from hybonet.data import GraphData, data_sets, load_graph, named, registry
 from hybonet.data.io import search_path
 
-cached_load = functools.cache(load_network)
+NAMES = [entry.name for entry in data_sets("graph")]
+cached_load = functools.cache(load_graph)
 
 
 def real(name: str) -> GraphData:
-    if find_network(name) is None and not NETWORKS[name].generated:
+    if named(name).here() == "no":
         pytest.skip(f"{name} is not on the search path (HYBONET_DATA)")
     return cached_load(name)
 
@@ -35,14 +33,14 @@ def plain(name: str) -> Path:
 # Real data ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", NAMES)
 def test_published_statistics(name: str) -> None:
-    graph, expected = real(name), dict(network_entry(name).statistics)
-    if missing_files(name):
+    graph, expected = real(name), dict(named(name).statistics)
+    if named(name).here() == "in part":
         expected["features"] = 0
         assert any("no features: the file" in note for note in graph.notes)
     assert graph.statistics() == expected
-    assert set(graph.sha256) or NETWORKS[name].generated
+    assert set(graph.sha256) or named(name).generated
 
 
 def test_cora_equals_the_copy_without_pickles() -> None:
@@ -89,14 +87,14 @@ def test_disease_features_are_not_normalised() -> None:
 
 def test_what_pubmed_and_disease_nc_lack_is_said() -> None:
     pubmed = real("pubmed")
-    if missing_files("pubmed"):
+    if named("pubmed").here() == "in part":
         assert "ind.pubmed.allx is absent, and with it 18,657 of 19,717 feature rows" in " ".join(pubmed.notes)
         with pytest.raises(ValueError, match=r"expected features, got none.*ind.pubmed.allx is absent"):
             pubmed.inputs("node_classification")
     assert pubmed.split.sizes == (60, 500, 1000)
     assert len(pubmed.self_loops) == 3
     disease = real("disease_nc")
-    if missing_files("disease_nc"):
+    if named("disease_nc").here() == "in part":
         assert "disease_nc.feats.npz is absent" in disease.notes[0]
         assert "disease-small" in disease.notes[0]
 
@@ -130,7 +128,7 @@ def put_citeseer(folder: Path, *, index: str = "8\n505\n") -> None:
 
 def test_isolated_test_nodes_get_neither_features_nor_label_nor_a_part(empty_path: Path) -> None:
     put_citeseer(empty_path / "data/hgcn/citeseer", index="506\n504\n")
-    graph = load_network("citeseer")
+    graph = load_graph("citeseer")
     assert graph.num_nodes == 507
     assert graph.edges.tolist() == [[0, 1], [0, 505]]
     assert graph.self_loops.tolist() == [505]
@@ -149,7 +147,7 @@ def test_a_file_that_runs_code_is_refused_whatever_its_place(empty_path: Path) -
     put_citeseer(folder, index="506\n504\n")
     (folder / "ind.citeseer.ally").write_bytes(pickle.dumps(print))
     with pytest.raises(ValueError, match=r"ind.citeseer.ally: .*builtins.print"):
-        load_network("citeseer")
+        load_graph("citeseer")
 
 
 @pytest.mark.parametrize(
@@ -159,7 +157,7 @@ def test_a_file_that_runs_code_is_refused_whatever_its_place(empty_path: Path) -
 def test_a_bad_index_is_named(empty_path: Path, index: str, message: str) -> None:
     put_citeseer(empty_path / "data/citeseer", index=index)
     with pytest.raises(ValueError, match=message):
-        load_network("citeseer")
+        load_graph("citeseer")
 
 
 def test_a_changed_file_is_named_with_both_checksums(empty_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,16 +166,16 @@ def test_a_changed_file_is_named_with_both_checksums(empty_path: Path, monkeypat
     (folder / "disease_nc.edges.csv").write_text("0,1\n")
     np.save(folder / "disease_nc.labels.npy", np.array([0, 1]))
     with pytest.raises(ValueError, match=r"disease_nc.edges.csv: expected a file with sha256 08b2dcf0\w+, got \w+; "):
-        load_network("disease_nc")
+        load_graph("disease_nc")
 
 
 def test_absent_and_unknown_names_say_what_to_do(empty_path: Path) -> None:
     with pytest.raises(ValueError, match=r"files of cora.*hybonet data fetch cora.*ind.cora.x"):
-        load_network("Cora")
+        load_graph("Cora")
     with pytest.raises(ValueError, match=r"neither a path nor a name; did you mean 'airport'\?"):
-        load_network("airpot")
-    with pytest.raises(ValueError, match=r"expected no options with the network 'cora', got labels"):
-        load_network("cora", labels="a.csv")
+        load_graph("airpot")
+    with pytest.raises(ValueError, match=r"expected no options with the named data 'cora', got labels"):
+        load_graph("cora", labels="a.csv")
 
 
 def test_packed_files_and_the_cache_are_searched(empty_path: Path) -> None:
@@ -189,9 +187,9 @@ def test_packed_files_and_the_cache_are_searched(empty_path: Path) -> None:
     allx = cache / "ind.citeseer.allx"
     (cache / "ind.citeseer.allx.gz").write_bytes(gzip.compress(allx.read_bytes()))
     allx.unlink()
-    assert find_network("citeseer") == cache
-    assert missing_files("citeseer") == []
-    assert load_network("citeseer").num_features == 4
+    assert named("citeseer").folder() == cache
+    assert named("citeseer").here() == "yes"
+    assert load_graph("citeseer").num_features == 4
 
 
 def test_fetch_downloads_what_is_missing_with_the_known_checksums(
@@ -205,13 +203,13 @@ def test_fetch_downloads_what_is_missing_with_the_known_checksums(
         target.write_bytes(b"")
         return target
 
-    monkeypatch.setattr(networks, "download", download)
-    folder = fetch_network("disease_nc")
+    monkeypatch.setattr(registry, "download", download)
+    folder = named("disease_nc").fetch()
     assert folder == empty_path / "cache/hybonet/disease_nc"
-    assert asked == {file.name: file.sha256 for file in NETWORKS["disease_nc"].files.values()}
+    assert asked == {file.name: file.sha256 for file in named("disease_nc").files.values()}
     asked.clear()
-    assert fetch_network("disease_nc") == folder
+    assert named("disease_nc").fetch() == folder
     assert asked == {}, "nothing is fetched twice"
     (folder / "disease_nc.feats.npz").unlink()
-    fetch_network("disease_nc")
+    named("disease_nc").fetch()
     assert list(asked) == ["disease_nc.feats.npz"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from hybonet.data import GraphData, read_network
+from hybonet.data import GraphData, load_graph
 
 EDGES = "source,target\nann,bob\nbob,cat\n"
 FEATURES = "node,age,height\nann,31,1.5\nbob,47,1.75\ncat,12,1.25\n"
@@ -22,7 +22,7 @@ def read(folder: Path, *, edges: str = EDGES, name: str = "edges.csv", **options
         if isinstance(options.get(table), str):
             (folder / f"{table}.csv").write_text(str(options[table]))
             options[table] = folder / f"{table}.csv"
-    return read_network(folder / name, **options)
+    return load_graph(folder / name, **options)
 
 
 def test_three_tables_make_a_graph(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_every_format_gives_the_same(tmp_path: Path) -> None:
         ),
     ]
     for edges, features, labels in variants:
-        graph = read_network(edges, features=features, labels=labels)
+        graph = load_graph(edges, features=features, labels=labels)
         assert graph.nodes == expected.nodes
         assert torch.equal(graph.edges, expected.edges)
         assert torch.equal(graph.features, expected.features)
@@ -188,7 +188,7 @@ def test_mistakes_in_arrays(tmp_path: Path, arrays: dict[str, dict[str, object]]
     good = {"edges": {"edges": [[0, 1], [1, 2]]}} | arrays
     paths = {part: npz(tmp_path / f"{part}.npz", **content) for part, content in good.items()}
     with pytest.raises(ValueError, match=r"\.npz") as caught:
-        read_network(**paths)
+        load_graph(paths.pop("edges"), **paths)
     for fragment in fragments:
         assert fragment in str(caught.value)
 
@@ -199,7 +199,7 @@ def test_pickled_and_damaged_arrays_are_refused(tmp_path: Path) -> None:
     for content in (buffer.getvalue(), b"no archive"):
         (tmp_path / "e.npz").write_bytes(content)
         with pytest.raises(ValueError, match=r"e.npz: expected an .npz of numbers and text"):
-            read_network(tmp_path / "e.npz")
+            load_graph(tmp_path / "e.npz")
 
 
 def test_many_mistakes_are_counted_and_the_first_shown(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def test_file_of_ones_own(tmp_path: Path) -> None:
 def test_missing_sources_are_explained(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="did you mean 'wordnet_mammals'"):
         load_hierarchy("wordnet_mamals")
-    with pytest.raises(ValueError, match=r"not there; check the path.*wordnet_mammals"):
+    with pytest.raises(ValueError, match=r"neither a path nor a name; check the path.*wordnet_mammals"):
         load_hierarchy(tmp_path / "absent.tsv")
     with pytest.raises(ValueError, match="is a folder"):
         load_hierarchy(tmp_path)

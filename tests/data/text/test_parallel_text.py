@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from hybonet.data import data_sets, load_corpus, named
 from hybonet.data.io.source_file import SourceFile
-from hybonet.data.text.corpora import CORPORA, find_corpus, load_named_corpus
-from hybonet.data.text.own_corpus import load_corpus
 from hybonet.data.text.parallel_text import Pairs, read_aligned
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -88,28 +87,31 @@ def test_the_toy_corpus_is_what_the_script_makes():
     spec = importlib.util.spec_from_file_location("build_toy_corpus", ROOT / "scripts/build_toy_corpus.py")
     script = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(script)
-    shipped = load_named_corpus("toy")
+    shipped = load_corpus("toy")
     assert {split: list(pairs) for split, pairs in shipped.splits.items()} == script.corpus()
-    backwards = load_named_corpus("toy", "toy-en")
+    backwards = load_corpus("toy", direction="toy-en")
     assert backwards.splits["test"] == shipped.splits["test"].reversed()
     assert not set(shipped.splits["train"].source) & set(shipped.splits["test"].source)
 
 
-@pytest.mark.parametrize("name", CORPORA)
+@pytest.mark.parametrize("name", [entry.name for entry in data_sets("translation") if not entry.packaged])
 def test_a_named_corpus_has_the_published_sizes_both_ways(name):
-    if find_corpus(name) is None:
+    if named(name).folder() is None:
         pytest.skip(f"{name} is not on the search path (HYBONET_DATA)")
-    entry = CORPORA[name]
-    there, back = (load_named_corpus(name, direction) for direction in entry.directions)
+    entry = named(name)
+    there, back = (
+        load_corpus(name, direction="-".join(pair))
+        for pair in (entry.options["languages"], entry.options["languages"][::-1])
+    )
     assert there.statistics() == entry.statistics
     assert back.splits["valid"] == there.splits["valid"].reversed()
-    assert there.sha256 == entry.sha256
+    assert there.sha256 == {file.name: file.sha256 for file in entry.files.values()}
 
 
 def test_a_changed_file_of_a_named_corpus_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("HYBONET_DATA", str(tmp_path))
     (tmp_path / "multi30k").mkdir()
-    for file in CORPORA["multi30k"].sha256:
-        (tmp_path / "multi30k" / file).write_text("one line\n")
+    for file in named("multi30k").files.values():
+        (tmp_path / "multi30k" / file.name).write_text("one line\n")
     with pytest.raises(ValueError, match=r"train\.en: expected a file with sha256 460a15.*, got .*get it again"):
-        load_named_corpus("multi30k")
+        load_corpus("multi30k")

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from hybonet.data.text.corpora import load_named_corpus
+from hybonet.data import load_corpus
 from hybonet.data.text.sentence_pieces import SentencePieces
 from hybonet.data.text.subword_sampling import SubwordSampling, WaysToCut
 from hybonet.data.text.token_pairs import TokenPairs
@@ -22,7 +22,7 @@ SETTINGS = TranslationSettings(vocabulary=200, dim=8, heads=2, layers=1, batch_t
 
 @pytest.fixture(scope="module")
 def data():
-    return prepare(load_named_corpus("toy"), "unigram", 200)
+    return prepare(load_corpus("toy"), "unigram", 200)
 
 
 def batches(data, epoch, start=0, **changes):
@@ -89,10 +89,10 @@ def test_characters_without_a_piece_stay(data):
 def test_another_process_cuts_in_the_same_ways(data):
     """Or a training that was stopped would go on with other sentences."""
     script = (
-        "from random import Random; from hybonet.data.text.corpora import load_named_corpus\n"
+        "from random import Random; from hybonet.data import load_corpus\n"
         "from hybonet.data.text.subword_sampling import WaysToCut\n"
         "from hybonet.data.text.translation_data import prepare\n"
-        "data = prepare(load_named_corpus('toy'), 'unigram', 200); tokens = data.tokens['train'].source[0].tolist()\n"
+        "data = prepare(load_corpus('toy'), 'unigram', 200); tokens = data.tokens['train'].source[0].tolist()\n"
         "print(WaysToCut(data.source_tokenizer, 0.1).draw(tokens, Random(7).random))"
     )
     there = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip()

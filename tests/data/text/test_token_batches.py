@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from hybonet.data.text.corpora import load_named_corpus
+from hybonet.data import load_corpus
 from hybonet.data.text.token_batches import TokenBatches
 from hybonet.data.text.token_vocabulary import BOS, EOS, PAD
 from hybonet.data.text.translation_data import prepare
@@ -14,7 +14,7 @@ from hybonet.training import generator_for
 @pytest.fixture(scope="module")
 def task() -> TranslationTask:
     settings = TranslationSettings(dim=8, heads=2, layers=1, dropout=0.0, attention_dropout=0.0, batch_tokens=150)
-    return TranslationTask(settings, prepare(load_named_corpus("toy"), "words", 400))
+    return TranslationTask(settings, prepare(load_corpus("toy"), "words", 400))
 
 
 def test_every_sentence_is_in_one_batch_of_an_epoch_and_none_is_too_large(task):

@@ -2,10 +2,10 @@
 
 import pytest
 
+from hybonet.data import load_corpus
 from hybonet.data.io import search_path
 from hybonet.data.io.source_file import read_source
 from hybonet.data.text.byte_pairs import BytePairs, read_codes
-from hybonet.data.text.corpora import load_named_corpus
 from hybonet.data.text.parallel_text import Pairs, ParallelText
 from hybonet.data.text.sentence_pieces import SentencePieces
 from hybonet.data.text.token_batches import TokenBatches
@@ -14,7 +14,7 @@ from hybonet.data.text.token_vocabulary import BOS, EOS, PAD, SPECIAL, UNK
 from hybonet.data.text.tokenizer import Words, read_tokenizer, train_tokenizer
 from hybonet.data.text.translation_data import prepare
 
-TEXT = [*load_named_corpus("toy").splits["train"].source]
+TEXT = [*load_corpus("toy").splits["train"].source]
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe", "words"])

@@ -7,11 +7,10 @@ import networkx as nx
 import pytest
 import torch
 
-from hybonet.data import DependencyTree, load_treebank, read_conllu, write_conllu
+from hybonet.data import DependencyTree, load_treebank, named, read_conllu, write_conllu
 from hybonet.data.io.source_file import SourceFile
 from hybonet.data.trees.conllu import parse_conllu
 from hybonet.data.trees.dependency_tree import heads_of
-from hybonet.data.trees.treebanks import TREEBANKS, find_treebank
 
 # Multiword tokens (with their own space), an empty node, a comment, a blank between sentences, Windows line ends.
 PECULIAR = """# text = Je vais au marché, vite!
@@ -115,11 +114,11 @@ def test_a_folder_and_one_file(tmp_path: Path) -> None:
         load_treebank(tmp_path / "few.conllu")
 
 
-@pytest.mark.skipif(find_treebank("UD_English-EWT") is None, reason="UD_English-EWT is not on the search path")
+@pytest.mark.skipif(named("UD_English-EWT").folder() is None, reason="UD_English-EWT is not on the search path")
 def test_published_treebank() -> None:
     treebank = load_treebank("ud_english-ewt")
     counts = treebank.statistics()
-    assert {split: counts[split] for split in ("train", "valid", "test")} == TREEBANKS["UD_English-EWT"].statistics
+    assert {split: counts[split] for split in ("train", "valid", "test")} == named("UD_English-EWT").statistics
     assert (counts["train_words"], counts["valid_words"], counts["test_words"]) == (204_577, 25_147, 25_094)
     assert treebank.valid[1].text.endswith("on federal courts in the Washington area.")
 
@@ -131,7 +130,7 @@ def test_a_treebank_that_is_not_here(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         load_treebank("UD_English-EWT")
     folder = tmp_path / "hybonet/UD_English-EWT"
     folder.mkdir(parents=True)
-    for file in TREEBANKS["UD_English-EWT"].files.values():
+    for file in named("UD_English-EWT").files.values():
         (folder / file.name).write_text("changed")
     with pytest.raises(ValueError, match="with sha256 3fb78e"):
         load_treebank("UD_English-EWT")

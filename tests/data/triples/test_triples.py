@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hybonet.data import TripleData, Vocabulary, load_triples
+from hybonet.data import TripleData, Vocabulary, load_knowledge_graph
 from hybonet.data.io.source_file import SourceFile
 from hybonet.data.io.text_table import parse_table
 from hybonet.data.triples.triple_file import read_triple_file
@@ -63,7 +63,7 @@ def test_every_format_gives_the_same_triples(tmp_path: Path, name: str, content:
     (tmp_path / name).write_bytes(content)
     (tmp_path / "valid.txt").write_text("wolf\tis a\tcanine\n")
     (tmp_path / "test.txt").write_text("dog\tis a\tcanine\n")
-    graph = load_triples(tmp_path)
+    graph = load_knowledge_graph(tmp_path)
     assert labelled(graph) == ROWS
     assert graph.entities.labels == ("canine", "dog", "meat", "wolf")
     assert graph.relations.labels == ("eats", "is a")
@@ -124,7 +124,7 @@ def test_columns_by_name_position_or_usual_header(content: str, options: dict[st
 
 def test_a_header_that_was_recognised_is_noted(tmp_path: Path) -> None:
     write_splits(tmp_path, train="o,s,p\n" + CSV, valid=CSV, test=CSV, ending=".csv")
-    graph = load_triples(tmp_path, valid=0, test=0)
+    graph = load_knowledge_graph(tmp_path, valid=0, test=0)
     assert graph.notes == (f"{tmp_path / 'train.csv'}: columns s, p, o of its header read as head, relation, tail",)
 
 
@@ -192,7 +192,7 @@ def test_bad_file_is_told_what_is_wrong_and_leaves_nothing(tmp_path: Path, case:
     path = tmp_path / "facts.tsv"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(ValueError, match=message):
-        load_triples(path, **options)
+        load_knowledge_graph(path, **options)
     assert [entry.name for entry in tmp_path.iterdir()] == ["facts.tsv"]
 
 
@@ -240,7 +240,7 @@ def test_unclosed_quote_is_explained() -> None:
 
 
 BAD_FOLDERS = {
-    "no folder": ({}, "absent", r"expected a file, got '.*absent', which is not there; check the path"),
+    "no folder": ({}, "absent", r"got '.*absent', which is neither a path nor a name; check the path"),
     "no train": ({"facts.tsv": b"a\tr\tb\n"}, "", r"expected a file train.txt, .* got facts.tsv; rename"),
     "empty folder": ({}, "", r"got no files"),
     "two trains": (
@@ -267,7 +267,7 @@ def test_bad_folder_is_told_what_is_wrong_and_leaves_nothing(tmp_path: Path, cas
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=message):
-        load_triples(tmp_path / path, valid=0.4, test=0.4)
+        load_knowledge_graph(tmp_path / path, valid=0.4, test=0.4)
     assert {entry.name for entry in tmp_path.iterdir()} == set(files)
 
 
@@ -276,7 +276,7 @@ def test_bad_folder_is_told_what_is_wrong_and_leaves_nothing(tmp_path: Path, cas
 
 def test_labels_unknown_in_train_are_kept_and_warned_of(tmp_path: Path) -> None:
     write_splits(tmp_path, train=TSV, valid="cat\tis a\tdog\n", test="dog\tchases\tcat\nwolf\teats\tdog\n")
-    graph = load_triples(tmp_path)
+    graph = load_knowledge_graph(tmp_path)
     assert graph.statistics() == {"entities": 5, "relations": 3, "train": 4, "valid": 1, "test": 2}
     assert any(
         "1 entities of valid do not occur in train" in warning and "cat" in warning for warning in graph.warnings
@@ -286,7 +286,7 @@ def test_labels_unknown_in_train_are_kept_and_warned_of(tmp_path: Path) -> None:
 
 def test_repeated_rows_are_dropped_and_noted(tmp_path: Path) -> None:
     write_splits(tmp_path, train=TSV + TSV, valid="dog\teats\twolf\n", test="dog\tis a\tcanine\n")
-    graph = load_triples(tmp_path)
+    graph = load_knowledge_graph(tmp_path)
     assert len(graph.train) == 4
     assert "4 repeated triples dropped" in graph.notes[0]
     assert "1 triples of test also occur in train or valid" in graph.warnings
@@ -295,7 +295,7 @@ def test_repeated_rows_are_dropped_and_noted(tmp_path: Path) -> None:
 def test_a_given_test_part_that_train_repeats_is_named_without_a_valid_part(tmp_path: Path) -> None:
     rows = "".join(f"a{i}\tnext\ta{i + 1}\n" for i in range(40))
     write_splits(tmp_path, train=rows, test="a1\tnext\ta2\na5\tnext\ta6\n")
-    assert "2 triples of test also occur in train" in load_triples(tmp_path).warnings
+    assert "2 triples of test also occur in train" in load_knowledge_graph(tmp_path).warnings
 
 
 def test_leaks_through_inverse_relations_are_named(tmp_path: Path) -> None:
@@ -304,7 +304,7 @@ def test_leaks_through_inverse_relations_are_named(tmp_path: Path) -> None:
     write_splits(
         tmp_path, train=train + "p20\tparent\tc20\n" + extra, valid="p1\tknows\tc1\n", test="c20\tchild\tp20\n"
     )
-    graph = load_triples(tmp_path)
+    graph = load_knowledge_graph(tmp_path)
     assert graph.warnings == (
         "1 of 1 triples of test are repeated in train by a symmetric, inverse or duplicate relation",
         "'child' and 'parent' are inverses of each other on 100 % of their triples",
@@ -315,18 +315,18 @@ def test_what_a_folder_lacks_is_split_off_train(tmp_path: Path) -> None:
     people = [f"p{i}" for i in range(12)]
     everyone = "".join(f"{a}\tknows\t{b}\n" for a in people for b in people if a < b)
     write_splits(tmp_path, train=everyone, test="p3\tknows\tp1\n")
-    graph = load_triples(tmp_path, valid=0.1, test=0.5)
+    graph = load_knowledge_graph(tmp_path, valid=0.1, test=0.5)
     assert graph.statistics() == {"entities": 12, "relations": 1, "train": 59, "valid": 7, "test": 1}
     assert graph.notes == ("7 triples for valid held out with seed 0; every entity and relation stays in train",)
-    assert load_triples(tmp_path, valid=0.1, seed=1).valid.tolist() != graph.valid.tolist()
+    assert load_knowledge_graph(tmp_path, valid=0.1, seed=1).valid.tolist() != graph.valid.tolist()
 
 
 def test_checksums_do_not_depend_on_packing(tmp_path: Path) -> None:
     write_splits(tmp_path, train=TSV, valid="dog\teats\twolf\n", test="dog\tis a\tmeat\n")
-    plain = load_triples(tmp_path)
+    plain = load_knowledge_graph(tmp_path)
     (tmp_path / "train.txt").unlink()
     (tmp_path / "train.txt.xz").write_bytes(lzma.compress(TSV.encode()))
-    assert load_triples(tmp_path).sha256 == plain.sha256
+    assert load_knowledge_graph(tmp_path).sha256 == plain.sha256
     assert set(plain.sha256) == {"train.txt", "valid.txt", "test.txt"}
 
 
@@ -334,14 +334,14 @@ def test_names_and_descriptions(tmp_path: Path) -> None:
     write_splits(tmp_path, train=TSV, valid="dog\teats\twolf\n", test="dog\tis a\tmeat\n")
     names = tmp_path / "names.tsv"
     names.write_text("dog\thound, a pet\nwolf\tWolf\n\ncat\tunused\n")
-    graph = load_triples(
+    graph = load_knowledge_graph(
         tmp_path, names=names, short_names=True, relation_names={"is a": "is a kind of", "eats": "eats"}
     )
     assert graph.entities.names == ("canine", "hound", "meat", "Wolf")
     assert graph.entities.description(1) == "a pet"
     assert graph.describe(graph.train[0]) == "hound — is a kind of → canine"
     assert graph.notes == ("2 of 4 entities have no name and are shown by their label",)
-    assert load_triples(tmp_path, names=names).entities.name(1) == "hound, a pet"
+    assert load_knowledge_graph(tmp_path, names=names).entities.name(1) == "hound, a pet"
 
 
 @pytest.mark.parametrize(
@@ -357,7 +357,7 @@ def test_bad_names_are_explained(tmp_path: Path, content: str, message: str) -> 
     write_splits(tmp_path, train=TSV, valid=TSV, test=TSV)
     (tmp_path / "names.tsv").write_text(content)
     with pytest.raises(ValueError, match=message):
-        load_triples(tmp_path, names=tmp_path / "names.tsv")
+        load_knowledge_graph(tmp_path, names=tmp_path / "names.tsv")
 
 
 # The graph itself --------------------------------------------------------------------------------------------------

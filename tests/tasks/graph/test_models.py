@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch_geometric.nn import GCNConv
 
-from hybonet.data import load_network
+from hybonet.data import load_graph
 from hybonet.geometry import Lorentz
 from hybonet.kernels.sampled_products import are_sampled
 from hybonet.nn import LorentzGraphConv
@@ -205,7 +205,7 @@ def test_first_map_starts_as_wide_as_the_others():
 
 
 def test_network_trains_in_bfloat16():
-    graph = load_network("disease-small")
+    graph = load_graph("disease-small")
     model = GraphNetwork(11, 2)
     with torch.autocast("cpu", torch.bfloat16):
         loss = model(graph.features, graph.edge_index()).square().mean()

@@ -10,7 +10,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 import hybonet.training.loop
 from hybonet import NetworkModel
-from hybonet.data import disease_tree, load_network
+from hybonet.data import disease_tree, load_graph
 from hybonet.geometry import Lorentz
 from hybonet.optim import RiemannianAdam
 from hybonet.tasks.graph import predictor as graph_answers
@@ -184,7 +184,7 @@ def test_short_epochs_do_not_each_write_a_checkpoint(tmp_path, monkeypatch):
 
 
 def test_released_protocol_repeats_airport_nodes_and_says_so():
-    graph = load_network("disease-small")
+    graph = load_graph("disease-small")
     many = replace(graph, labels=graph.labels + 2 * (torch.arange(600) % 2), classes=("a", "b", "c", "d"))
     settings = GraphSettings(task="nc", protocol="released")
     assert GraphLearningTask(settings, many).describe()["test_nodes_repeated_in_train"] > 0.2

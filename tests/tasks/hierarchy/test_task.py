@@ -30,7 +30,7 @@ def test_loss_is_the_softmax_over_unrelated_negatives() -> None:
     table = LorentzEmbedding(len(BINARY), 4, manifold=Lorentz(-0.7), dtype=torch.float64)
     pairs, negatives = BINARY.closure[::3], torch.tensor([0, 3, 7, 20, 30])
     loss = ranking_loss(table, table.manifold, pairs, negatives, BINARY.is_ancestor, 0.5)
-    distances = all_distances(table.weight.detach(), table.manifold) / 0.5
+    distances = all_distances(table.points().detach(), table.manifold) / 0.5
     expected = []
     for u, v in pairs.tolist():
         allowed = [w for w in negatives.tolist() if w != u and not BINARY.is_ancestor[u, w]]

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from hybonet import kernels
-from hybonet.data.triples.catalog import load_graph
+from hybonet.data import load_knowledge_graph
 from hybonet.tasks.knowledge_graph import models as baselines
 from hybonet.tasks.knowledge_graph.evaluation import rank_split
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
@@ -16,7 +16,7 @@ from hybonet.tasks.knowledge_graph.task import read_with_other
 @pytest.mark.parametrize("other_reading", [0.0, 0.4])
 @pytest.mark.parametrize("name", ["hybonet", "hybonet without loops", "DistMult", "ConvE", "MuRE"])
 def test_tiles_and_rows_give_the_same_ranks(name, other_reading, protocol):
-    data = load_graph("wordnet")
+    data = load_knowledge_graph("wordnet")
     torch.manual_seed(0)
     counts = data.num_entities, data.num_relations
     if name.startswith("hybonet"):

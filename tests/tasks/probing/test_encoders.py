@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from hybonet.data import load_treebank
-from hybonet.data.text.corpora import load_named_corpus
+from hybonet.data import load_corpus, load_treebank
 from hybonet.data.text.token_vocabulary import EOS
 from hybonet.data.text.tokenizer import Words
 from hybonet.data.text.translation_data import prepare
@@ -28,7 +27,7 @@ def translator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
     """A translation run with a model, though not a trained one."""
     folder = tmp_path_factory.mktemp("translators") / request.param
     settings = TranslationSettings(model=request.param, dim=16, heads=2, layers=2, max_length=40, tokenizer="words")
-    data = prepare(load_named_corpus("toy"), "words", 500)
+    data = prepare(load_corpus("toy"), "words", 500)
     start_run(folder, settings, data)
     torch.manual_seed(5)
     save_model(folder / BEST, TranslationTask(settings, data).build_model())
@@ -55,7 +54,7 @@ def test_every_layer_of_a_translator(translator: Path) -> None:
 @pytest.mark.parametrize("model", ["convolution", "poincare"])
 def test_a_translator_whose_layers_differ_in_width(model: str, tmp_path: Path) -> None:
     settings = TranslationSettings(model=model, dim=16, heads=2, layers=3, max_length=40, tokenizer="words")
-    start_run(tmp_path / model, settings, prepare(load_named_corpus("toy"), "words", 500))
+    start_run(tmp_path / model, settings, prepare(load_corpus("toy"), "words", 500))
     states = load_encoder(tmp_path / model, ProbeSettings(control="random-weights")).states(TREES)
     assert states.shape[:2] == (sum(map(len, TREES)), 4)
     assert states.shape[2] > 16

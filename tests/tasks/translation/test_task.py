@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from hybonet import MTModel
-from hybonet.data.text.corpora import load_named_corpus
+from hybonet.data import load_corpus
 from hybonet.data.text.translation_data import prepare
 from hybonet.nn import LorentzLinear
 from hybonet.tasks.run_folder import read_record
@@ -40,7 +40,7 @@ SETTINGS = TranslationSettings(
 
 
 def small_data(**changes):
-    corpus = load_named_corpus("toy")
+    corpus = load_corpus("toy")
     splits = {name: type(p)(p.source[:120], p.target[:120]) for name, p in corpus.splits.items()}
     splits["test"] = type(splits["test"])(splits["test"].source[:8], splits["test"].target[:8])
     options = {"share": False, "max_length": 12, **changes}

@@ -96,7 +96,7 @@ def test_everything_stays_on_the_sheet(K, name):
         [
             -model.manifold.sqdist(point, t.expand_as(point)) / torch.exp(model.types.log_alpha[n])
             + model.types.beta[n]
-            for n, t in enumerate(model.types.points.weight)
+            for n, t in enumerate(model.types.points.points())
         ],
         dim=1,
     )

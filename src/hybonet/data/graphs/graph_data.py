@@ -48,7 +48,7 @@ class NodeSplit:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphData:
-    """An undirected graph; :func:`hybonet.data.load_network` gets one by name, :func:`read_network` from files.
+    """An undirected graph; :func:`hybonet.data.load_graph` gets one by name, :func:`load_graph` from files.
 
     Example:
         >>> graph = GraphData.from_edges([("ann", "bob"), ("bob", "cat"), ("cat", "bob"), ("cat", "cat")])

@@ -46,7 +46,7 @@ def read_disease(name: str, files: Mapping[str, SourceFile]) -> GraphData:
     else:
         notes.append(
             f"no features: the file {name}.feats.npz is absent; use those of the structure "
-            "(hybonet.data.degree_features), or a generated tree (load_network('disease-small'))"
+            "(hybonet.data.degree_features), or a generated tree (load_graph('disease-small'))"
         )
     return GraphData.build(
         numbered_nodes(len(labels)),

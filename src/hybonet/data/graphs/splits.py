@@ -38,8 +38,8 @@ class LinkSplit:
     """Edges to train on, and edges with equally many negatives to choose by and to report on; each of shape (n, 2).
 
     Example:
-        >>> from hybonet.data import load_network
-        >>> split = split_links(load_network("disease-small"))
+        >>> from hybonet.data import load_graph
+        >>> split = split_links(load_graph("disease-small"))
         >>> [len(part) for part in (split.train, split.valid, split.valid_negatives, split.test, split.test_negatives)]
         [511, 29, 29, 59, 59]
         >>> split.training_negatives(3, torch.Generator().manual_seed(0)).shape
@@ -96,8 +96,8 @@ def split_links(
         seed: of the split; the published one is 1234.
 
     Example:
-        >>> from hybonet.data import load_network
-        >>> graph = load_network("disease-small")
+        >>> from hybonet.data import load_graph
+        >>> graph = load_graph("disease-small")
         >>> split = split_links(graph, valid=0.1, test=0.2)
         >>> kept = torch.cat((split.train, split.valid, split.test))
         >>> len(kept) == len(graph.edges) and len(kept.unique(dim=0)) == len(kept)
@@ -161,8 +161,8 @@ def split_nodes(
         seed: of the split; the published one is 1234.
 
     Example:
-        >>> from hybonet.data import load_network
-        >>> split = split_nodes(load_network("disease-small"))
+        >>> from hybonet.data import load_graph
+        >>> split = split_nodes(load_graph("disease-small"))
         >>> split.sizes, split.repeated_in_train()
         ((428, 24, 148), 0.0)
     """

@@ -1,4 +1,4 @@
-"""Writing a network as the files that :func:`hybonet.data.read_network` reads."""
+"""Writing a network as the files that :func:`hybonet.data.load_graph` reads."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def write_network(graph: GraphData, folder: str | Path) -> list[Path]:
 
     Example:
         >>> import tempfile
-        >>> from hybonet.data import read_network
+        >>> from hybonet.data import load_graph
         >>> from hybonet.data import disease_tree
         >>> folder = Path(tempfile.mkdtemp())
         >>> [path.name for path in write_network(disease_tree(50), folder)]
         ['edges.csv', 'features.csv', 'labels.csv']
-        >>> read_network(folder / "edges.csv", labels=folder / "labels.csv").statistics()
+        >>> load_graph(folder / "edges.csv", labels=folder / "labels.csv").statistics()
         {'nodes': 50, 'edges': 49, 'features': 0, 'classes': 2}
     """
     names = graph.nodes.labels

@@ -9,12 +9,13 @@ SEPARATORS = {".tsv": "\t", ".csv": ","}
 _COLUMNS = ("child", "parent")
 
 
-def parse_edges(content: bytes, source: str) -> list[tuple[str, str]]:
+def parse_edges(content: bytes, source: str, *, name: str = "") -> list[tuple[str, str]]:
     r"""Edges of a TSV or CSV file, in file order; repeated ones are kept once, a header `child, parent` is skipped.
 
     Args:
         content: the file's bytes, UTF-8.
-        source: its name, for the separator (`.tsv` or `.csv`) and for error messages.
+        source: its name, for error messages.
+        name: the name whose ending (`.tsv` or `.csv`) gives the separator; the source by default.
 
     Example:
         >>> parse_edges(b"child,parent\ndog,canine\nwolf,canine\n", "animals.csv")
@@ -23,7 +24,7 @@ def parse_edges(content: bytes, source: str) -> list[tuple[str, str]]:
         Traceback (most recent call last):
         ValueError: animals.tsv, line 2: expected 2 columns (child, parent) separated by a tab, got 1: 'wolf'; ...
     """
-    table = parse_table(content, source, separator=separator_of(source), row_is="edge")
+    table = parse_table(content, source, separator=separator_for(name or source, SEPARATORS), row_is="edge")
     edges: dict[tuple[str, str], None] = {}
     for number, row in enumerate(table):
         is_header = number == 0 and tuple(cell.strip() for cell in row) == _COLUMNS
@@ -35,16 +36,6 @@ def parse_edges(content: bytes, source: str) -> list[tuple[str, str]]:
             f"separated by {SEPARATOR_NAMES[table.separator]}"
         )
     return list(edges)
-
-
-def separator_of(source: str) -> str:
-    """The column separator that a file's name promises.
-
-    Example:
-        >>> separator_of("animals.csv")
-        ','
-    """
-    return separator_for(source, SEPARATORS)
 
 
 def _edge_of(table: TextTable, number: int) -> tuple[str, str]:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import resources
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from hybonet.data.hierarchies.edge_list import parse_edges
-
 _SENSE_SUFFIX = re.compile(r"\.[nvars]\.\d\d$")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Hierarchy:
     """Names joined by child-to-parent edges without cycles; a child may have several parents.
 
@@ -58,6 +53,13 @@ class Hierarchy:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"Hierarchy({self.source!r}: {len(self):,} names, {len(self.edges):,} edges)"
+
+    def statistics(self) -> dict[str, int]:
+        """Counts for reports and checks."""
+        return {"names": len(self), "edges": len(self.edges)}
 
     @cached_property
     def parents(self) -> list[list[int]]:
@@ -177,42 +179,3 @@ def display_name(name: str) -> str:
         ('even-toed ungulate', 'Canis lupus')
     """
     return _SENSE_SUFFIX.sub("", name).replace("_", " ")
-
-
-def shipped_hierarchies() -> tuple[str, ...]:
-    """Names of the hierarchies inside the package.
-
-    Example:
-        >>> shipped_hierarchies()
-        ('wordnet_mammals',)
-    """
-    files = resources.files("hybonet.data").joinpath("shipped").iterdir()
-    return tuple(sorted(file.name.removesuffix(".tsv") for file in files if file.name.endswith(".tsv")))
-
-
-def load_hierarchy(source: str | Path) -> Hierarchy:
-    """A shipped hierarchy by its name, or a user's own from a TSV or CSV file of `child, parent` edges.
-
-    Example:
-        >>> mammals = load_hierarchy("wordnet_mammals")
-        >>> len(mammals), len(mammals.edges), len(mammals.closure)
-        (1180, 1180, 6540)
-    """
-    if str(source) in shipped_hierarchies():
-        content = resources.files("hybonet.data").joinpath("shipped", f"{source}.tsv").read_bytes()
-        edges = parse_edges(content, f"{source}.tsv")
-    else:
-        content = _read_file(Path(source))
-        edges = parse_edges(content, str(source))
-    return Hierarchy.from_edges(edges, source=str(source), sha256=hashlib.sha256(content).hexdigest())
-
-
-def _read_file(path: Path) -> bytes:
-    if path.is_file():
-        return path.read_bytes()
-    known = shipped_hierarchies()
-    near = difflib.get_close_matches(str(path), known, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"check the path, or use a shipped hierarchy: {', '.join(known)}"
-    raise ValueError(
-        f"expected a file of edges, got {str(path)!r}, which is {'a folder' if path.is_dir() else 'not there'}; {hint}"
-    )

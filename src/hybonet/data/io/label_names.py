@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
+
 from hybonet.data.io.source_file import SourceFile
-from hybonet.data.io.text_table import SEPARATOR_NAMES, parse_table, separator_for
+from hybonet.data.io.text_table import SEPARATOR_NAMES, decode, parse_table, separator_for
 
 #: Column separator by file ending.
 SEPARATORS = {".txt": "\t", ".tsv": "\t", ".csv": ","}
 
 
 def read_names(file: SourceFile, *, short_names: bool = False) -> dict[str, tuple[str, str]]:
-    r"""Name and description of every label in a TSV or CSV file.
+    r"""Name and description of every label in a TSV, CSV or JSON file.
 
     Args:
-        file: rows of label, name and optionally description; a row may name a label that the graph does not have.
+        file: rows of label, name and optionally description, or a JSON object ``{"P6": {"label": …, "description":
+            …}}``; a label may be one that the graph does not have.
         short_names: the name ends at its first comma and the rest is the description, as in ``dog, a member of ...``.
 
     Example:
@@ -23,6 +26,8 @@ def read_names(file: SourceFile, *, short_names: bool = False) -> dict[str, tupl
         Traceback (most recent call last):
         ValueError: names.tsv, line 1: expected a label, a name and perhaps a description separated by a tab, got 1 ...
     """
+    if file.bare_name.lower().endswith(".json"):
+        return _json_names(file)
     table = parse_table(file.content, file.source, separator=separator_for(file.bare_name, SEPARATORS), row_is="name")
     names: dict[str, tuple[str, str]] = {}
     for number, row in enumerate(table):
@@ -48,3 +53,15 @@ def read_names(file: SourceFile, *, short_names: bool = False) -> dict[str, tupl
     if not names:
         raise ValueError(f"{file.source}: expected at least one name, got an empty file; write label and name a line")
     return names
+
+
+def _json_names(file: SourceFile) -> dict[str, tuple[str, str]]:
+    text = decode(file.content, file.source)
+    try:
+        entries = json.loads(text).items()
+        return {label: (str(entry["label"]), str(entry.get("description") or "")) for label, entry in entries}
+    except (json.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{file.source}: expected a JSON object with a label of each identifier, got other data ({error!r}); "
+            "write label and name to a .tsv instead"
+        ) from None

@@ -55,6 +55,18 @@ def _labels(arrow: Any, table: Any, name: str, source: str) -> list[str]:
     return [(label or "").strip() for label in column.to_pylist()]
 
 
+def read_parquet(file: SourceFile) -> Any:
+    """A file's whole ``pyarrow.Table``, or a ``ValueError`` if it is none."""
+    arrow, parquet = pyarrow_modules(file.source)
+    try:
+        return parquet.read_table(io.BytesIO(file.content))
+    except (arrow.ArrowException, OSError) as error:
+        raise ValueError(
+            f"{file.source}: expected Parquet data, got a damaged or mislabelled file ({_first_line(error)}); "
+            "write it again, or give it the ending that says what it is"
+        ) from None
+
+
 def pyarrow_modules(path: str) -> tuple[Any, Any]:
     """pyarrow and its Parquet part, or a ``ValueError`` that says what the file at ``path`` needs."""
     try:

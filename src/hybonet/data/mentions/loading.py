@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from importlib import resources
 from pathlib import Path
 
 import torch
@@ -13,12 +11,10 @@ import torch
 from hybonet.data.io import search_path
 from hybonet.data.io.source_file import PACKED, SourceFile, read_source
 from hybonet.data.mentions.mention_data import SPLITS, Mention, MentionData, read_mentions
-from hybonet.data.mentions.named_sets import OPEN_ENTITY, SHIPPED, mention_sets, read_published
 from hybonet.data.mentions.type_inventory import TypeInventory, read_inventory
 from hybonet.data.mentions.word_vectors import WordVectors, read_vectors
+from hybonet.data.registry import DataSet, locate
 
-#: The levels of the Open Entity data by place in types.txt.
-OPEN_ENTITY_LEVELS: tuple[tuple[str, int | None], ...] = (("coarse", 9), ("fine", 121), ("ultra-fine", None))
 #: Where word vectors are looked for on the search path if none are given.
 _GLOVE = (
     "glove.6B.100d.txt",
@@ -32,12 +28,12 @@ _HELD_OUT = 0.1
 
 
 def load_mentions(
-    source: str | Path, *, types: str | Path | None = None, words: str | Path | None = None
+    data: str | Path | MentionData, *, types: str | Path | None = None, words: str | Path | None = None
 ) -> MentionData:
     """Mentions by name (``little-town`` inside the package, ``ufet`` from the search path) or by path.
 
     Args:
-        source: a name; a folder with train, valid (or dev) and test files, ``.json`` or ``.jsonl``, perhaps packed; or
+        data: a name; a folder with train, valid (or dev) and test files, ``.json`` or ``.jsonl``, perhaps packed; or
             one such file, of which a tenth each becomes valid and test.
         types: a file with a type a line, or a type, a tab and its level. Without, ``types.txt`` or ``types.tsv`` of the
             folder, else the types that occur, on one level.
@@ -51,16 +47,11 @@ def load_mentions(
         Traceback (most recent call last):
         ValueError: expected mentions, got 'litle-town', which is neither a path nor a name; did you mean 'little-town'?
     """
-    name = str(source).casefold()
-    if name in mention_sets():
-        if types is not None:
-            raise ValueError(f"expected no types with the named data {name!r}, which has its own; leave them out")
-        return _shipped(words) if name == SHIPPED else _open_entity(words)
-    path = Path(source)
-    if not path.exists():
-        near = difflib.get_close_matches(name, mention_sets(), n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"check the path; names are {', '.join(mention_sets())}"
-        raise ValueError(f"expected mentions, got {str(source)!r}, which is neither a path nor a name; {hint}")
+    if isinstance(data, MentionData):
+        return data
+    path = locate(data, "typing", {} if types is None else {"types": types})
+    if isinstance(path, DataSet):
+        return _load_named(path, words)
     files = _folder_files(path) if path.is_dir() else {"all": read_source(path)}
     beside = path if path.is_dir() else None
     inventory_file = Path(types) if types is not None else _beside(beside, ("types.txt", "types.tsv"))
@@ -176,22 +167,15 @@ def _vectors(path: Path | None, wanted: set[str]) -> WordVectors:
     return read_vectors(path, wanted)
 
 
-def _open_entity(words: str | Path | None) -> MentionData:
-    files = read_published(OPEN_ENTITY)
-    types = files.pop("types.txt")
-    splits = dict(zip(SPLITS, (files["train.json"], files["dev.json"], files["test.json"]), strict=True))
-    chosen = None if words is None else Path(words)
-    return _build(splits, types, lambda wanted: _vectors(chosen, wanted), source=OPEN_ENTITY, levels=OPEN_ENTITY_LEVELS)
-
-
-def _shipped(words: str | Path | None) -> MentionData:
-    with resources.as_file(resources.files("hybonet.data").joinpath("shipped", "little_town")) as folder:
-        own = folder / "words.txt.xz"
-        data = _build(
-            _folder_files(folder),
-            read_source(folder / "types.tsv"),
-            lambda wanted: _vectors(own if words is None else Path(words), wanted),
-            source=SHIPPED,
-        )
-    vectors = data.vectors if words is not None else replace(data.vectors, source=f"{SHIPPED} words")
-    return replace(data, vectors=vectors)
+def _load_named(entry: DataSet, words: str | Path | None) -> MentionData:
+    files, own = entry.read(), entry.paths().get("words")
+    data = _build(
+        {split: files[split] for split in SPLITS},
+        files["types"],
+        lambda wanted: _vectors(own if words is None else Path(words), wanted),
+        source=entry.name,
+        levels=[(level, size) for level, size in entry.options.get("levels", ())],
+    )
+    if words is not None or own is None:
+        return data
+    return replace(data, vectors=replace(data.vectors, source=f"{entry.name} words"))

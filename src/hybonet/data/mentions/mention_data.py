@@ -129,6 +129,10 @@ class MentionData:
         sizes = " / ".join(str(len(self.split(name))) for name in SPLITS)
         return f"MentionData({self.source!r}: {sizes} mentions, {len(self.types):,} types)"
 
+    def statistics(self) -> dict[str, int]:
+        """Counts for reports and checks."""
+        return {"types": len(self.types), **{name: len(self.split(name)) for name in SPLITS}}
+
     def split(self, name: str) -> tuple[Mention, ...]:
         """The mentions of a split."""
         return {"train": self.train, "valid": self.valid, "test": self.test}[name]

@@ -36,8 +36,8 @@ class TranslationData:
         """The same without any sentences to test on, for whatever must not know them.
 
         Example:
-            >>> from hybonet.data.text.corpora import load_named_corpus
-            >>> list(prepare(load_named_corpus("toy"), "words", 500).without_test().tokens)
+            >>> from hybonet.data import load_corpus
+            >>> list(prepare(load_corpus("toy"), "words", 500).without_test().tokens)
             ['train', 'valid']
         """
         tokens = {name: self.tokens[name] for name in ("train", "valid") if name in self.tokens}
@@ -66,8 +66,8 @@ def prepare(
         max_length: tokens of a sentence; see :func:`~hybonet.data.text.token_pairs.encode_splits`.
 
     Example:
-        >>> from hybonet.data.text.corpora import load_named_corpus
-        >>> data = prepare(load_named_corpus("toy"), "words", 500)
+        >>> from hybonet.data import load_corpus
+        >>> data = prepare(load_corpus("toy"), "words", 500)
         >>> data.statistics()["train"], data.notes
         (600, ())
     """

@@ -1,4 +1,4 @@
-"""Loading a knowledge graph from a folder of splits or from one file that is split here."""
+"""Loading a knowledge graph by name, from a folder of splits or from one file that is split here."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import torch
 
 from hybonet.data.io.label_names import read_names
 from hybonet.data.io.source_file import PACKED, SourceFile, read_source
+from hybonet.data.registry import DataSet, given_options, locate
 from hybonet.data.triples.first_row import doubtful_first_rows
 from hybonet.data.triples.redundant_relations import (
     Ids,
@@ -33,8 +34,8 @@ _SHOWN = 5
 Names = str | Path | SourceFile | Mapping[str, str]
 
 
-def load_triples(
-    path: str | Path,
+def load_knowledge_graph(
+    data: str | Path | TripleData,
     *,
     columns: Sequence[str | int] | None = None,
     header: bool | None = None,
@@ -46,13 +47,13 @@ def load_triples(
     test: float = 0.05,
     seed: int = 0,
 ) -> TripleData:
-    r"""Read a knowledge graph from a folder with train, valid and test files, or from one file.
+    r"""A knowledge graph by name (``wordnet``, ``WN18RR``), from a folder with train, valid and test, or from one file.
 
     Files are TSV (.txt, .tsv), CSV or Parquet, plain or packed with gzip or xz. What the folder lacks (valid, test or
     both) is split off train with :func:`~hybonet.data.triples.split.split_triples`; one file is split into all three.
 
     Args:
-        path: the folder or the file.
+        data: the name, the folder or the file; write ``./name`` for a path that is also a name.
         columns: names or positions (from 0) of head, relation and tail.
         header: whether the first row holds column names; None looks whether it does.
         separator: the character between columns, where the ending does not say it.
@@ -66,13 +67,20 @@ def load_triples(
         >>> path = Path(tempfile.mkdtemp()) / "family.csv"
         >>> people = ["ann", "bob", "cat", "dan"]
         >>> _ = path.write_text("\n".join(f"{a},knows,{b}" for a in people for b in people))
-        >>> graph = load_triples(path, valid=0.1, test=0.2)
+        >>> graph = load_knowledge_graph(path, valid=0.1, test=0.2)
         >>> graph.statistics()
         {'entities': 4, 'relations': 1, 'train': 11, 'valid': 2, 'test': 3}
         >>> graph.warnings
         ("'knows' is symmetric: 100 % of its triples occur in both directions",)
+        >>> load_knowledge_graph("wordnett")
+        Traceback (most recent call last):
+        ValueError: expected a knowledge graph, got 'wordnett', which is neither a path nor a name; did you mean ...
     """
-    path = Path(path)
+    if isinstance(data, TripleData):
+        return data
+    path = locate(data, "kg", given_options(load_knowledge_graph, locals()))
+    if isinstance(path, DataSet):
+        return _load_named(path)
     files: dict[SplitName, Path] = _split_files(path) if path.is_dir() else {"train": path}
     return build_triples(
         {split: read_source(file) for split, file in files.items()},
@@ -86,6 +94,18 @@ def load_triples(
         valid=valid,
         test=test,
         seed=seed,
+    )
+
+
+def _load_named(entry: DataSet) -> TripleData:
+    files = entry.read()
+    return build_triples(
+        {split: files[split] for split in SPLITS},
+        source=entry.name,
+        header=False,
+        names=files.get("names"),
+        relation_names=files.get("relation_names") or entry.options.get("relation_names"),
+        short_names=entry.options.get("short_names", False),
     )
 
 
@@ -103,7 +123,7 @@ def build_triples(
     test: float = 0.05,
     seed: int = 0,
 ) -> TripleData:
-    """As :func:`load_triples`, from files already in memory."""
+    """As :func:`load_knowledge_graph`, from files already in memory."""
     read = {
         split: read_triple_file(file, columns=columns, header=header, separator=separator)
         for split, file in files.items()

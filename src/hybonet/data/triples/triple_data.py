@@ -17,7 +17,7 @@ SPLITS: tuple[SplitName, ...] = get_args(SplitName)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TripleData:
-    """A knowledge graph in three parts; :func:`hybonet.data.load_triples` reads one from files.
+    """A knowledge graph in three parts; :func:`hybonet.data.load_knowledge_graph` reads one from files.
 
     Example:
         >>> facts = [("dog", "is a", "canine"), ("wolf", "is a", "canine"), ("dog", "eats", "meat")]

@@ -8,10 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from hybonet.data.graphs.catalog import load_network
 from hybonet.data.graphs.graph_data import GraphData, NodeSplit
+from hybonet.data.graphs.loading import load_graph
 from hybonet.data.graphs.node_features import sparse_rows
 from hybonet.tasks.graph.options import GraphFiles
+from hybonet.tasks.options import column_list
 from hybonet.tasks.run_folder import CONFIG
 from hybonet.tasks.vocabulary_file import read_vocabulary, write_vocabulary
 from hybonet.training.checkpoint import read_tensors, write_tensors
@@ -25,18 +26,14 @@ _PLAIN = ("classes", "published_shares", "source", "sha256", "repeated_edges", "
 
 def load(source: Any, settings: Any, options: GraphFiles) -> GraphData:
     """A graph by name, by path or as an object of Python."""
-    if isinstance(source, GraphData):
-        return source
     given = options.given()
     given.pop("task", None)
     if "columns" in given:
-        given["columns"] = [
-            int(part) if part.isdigit() else part for part in map(str.strip, given["columns"].split(","))
-        ]
+        given["columns"] = column_list(given["columns"])
     if "label_column" in given and given["label_column"].isdigit():
         given["label_column"] = int(given["label_column"])
     files = {name: str(given[name]) for name in ("features", "labels") if name in given}
-    return load_network(source, **{**given, **files})
+    return load_graph(source, **{**given, **files})
 
 
 def write(folder: Path, graph: GraphData) -> dict[str, Any]:

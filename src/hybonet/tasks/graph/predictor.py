@@ -65,9 +65,9 @@ class GraphModel(Predictor):
         record: its metrics, as ``record.json`` of a run has them; also fits probabilities to the validation data.
 
     Example:
-        >>> from hybonet.data import load_network
+        >>> from hybonet.data import load_graph
         >>> from hybonet.tasks.graph.task import GraphSettings
-        >>> task = GraphLearningTask(GraphSettings(), load_network("disease-small"))
+        >>> task = GraphLearningTask(GraphSettings(), load_graph("disease-small"))
         >>> model = GraphModel(task.build_model(), task)
         >>> links = model.links("7", top=3, known=False)
         >>> len(links), links[0].known, links[0].probability >= links[1].probability

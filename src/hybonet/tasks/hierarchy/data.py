@@ -16,9 +16,7 @@ EDGES, LABELS = "edges.tsv", "labels.tsv"
 
 def load(source: Any, settings: HierarchySettings, options: Options) -> Hierarchy:
     """A hierarchy by name, by path, or as pairs of child and parent."""
-    if isinstance(source, Hierarchy):
-        return source
-    return load_hierarchy(source) if isinstance(source, str) else Hierarchy.from_edges(source)
+    return load_hierarchy(source)
 
 
 def write(folder: Path, hierarchy: Hierarchy) -> dict[str, Any]:

@@ -12,13 +12,14 @@ from typing import Any
 
 import torch
 
-from hybonet.data.triples.catalog import load_graph
+from hybonet.data.triples.loading import load_knowledge_graph
 from hybonet.data.triples.triple_data import SPLITS, TripleData
 from hybonet.tasks.knowledge_graph.distillation import TeacherAnswers, ask_teachers
 from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel
 from hybonet.tasks.knowledge_graph.options import DataOptions
 from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings
 from hybonet.tasks.knowledge_graph.task import KnowledgeGraphTask, check_teachable
+from hybonet.tasks.options import column_list
 from hybonet.tasks.run_folder import CONFIG
 from hybonet.tasks.vocabulary_file import read_vocabulary, write_vocabulary
 from hybonet.training.checkpoint import read_tensors, write_tensors
@@ -52,7 +53,7 @@ def load(source: Any, settings: KnowledgeGraphSettings, options: DataOptions) ->
     teachers = given.pop("teacher", None) or []
     if "columns" in given:
         given["columns"] = column_list(given["columns"])
-    graph = source if isinstance(source, TripleData) else load_graph(source, **given)
+    graph = load_knowledge_graph(source, **given)
     if not teachers:
         refuse_idle_distillation(settings)
         return TrainingGraph(graph)
@@ -154,14 +155,3 @@ def describe_teacher(folder: Path) -> dict[str, Any]:
     record = read_record(folder)
     checksum = hashlib.sha256((folder / BEST).read_bytes()).hexdigest()
     return {"run": folder.name, "sha256": checksum, "commit": record.get("commit"), "valid_mrr": record["valid"]["mrr"]}
-
-
-def column_list(text: str) -> list[int | str]:
-    """Names or numbers of columns, with commas between them.
-
-    Example:
-        >>> column_list("subject, 2")
-        ['subject', 2]
-    """
-    parts = [part.strip() for part in text.split(",")]
-    return [int(part) if part.isdigit() else part for part in parts]

@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
-from hybonet.data.trees.treebanks import SPLITS, Treebank
+from hybonet.data.trees.loading import SPLITS, Treebank
 from hybonet.tasks.probing.models.word_encoder import WordEncoder
 from hybonet.tasks.probing.settings import ProbeSettings
 from hybonet.tasks.probing.task import ProbeData, ProbeSplit

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from hybonet.data.trees.conllu import read_conllu, write_conllu
 from hybonet.data.trees.dependency_tree import DependencyTree, heads_of
-from hybonet.data.trees.treebanks import SPLITS
+from hybonet.data.trees.loading import SPLITS
 from hybonet.geometry import Lorentz
 from hybonet.metrics.probing import ProbeScores, spanning_tree
 from hybonet.tasks.probing.models.tree_probe import TreeProbes

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from hybonet.data.trees.dependency_tree import DependencyTree
-from hybonet.data.trees.treebanks import SPLITS
+from hybonet.data.trees.loading import SPLITS
 from hybonet.geometry import Lorentz
 from hybonet.metrics.probing import PROTOCOL, ProbeMeter, ProbeScores
 from hybonet.tasks.probing.models.tree_probe import TreeProbes

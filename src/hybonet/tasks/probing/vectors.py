@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from hybonet.data.trees.dependency_tree import DependencyTree
-from hybonet.data.trees.treebanks import SPLITS, Treebank, split_places
+from hybonet.data.trees.loading import SPLITS, Treebank, split_places
 from hybonet.geometry import Lorentz
 from hybonet.training.checkpoint import read_tensors
 

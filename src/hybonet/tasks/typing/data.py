@@ -27,7 +27,7 @@ def mentions_file(split: str) -> str:
 
 def load(source: Any, settings: Any, options: DataOptions) -> MentionData:
     """Mentions by name, by path or as an object of Python."""
-    return source if isinstance(source, MentionData) else load_mentions(source, **options.given())
+    return load_mentions(source, **options.given())
 
 
 def write(folder: Path, data: MentionData) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from hybonet.data.mentions.mention_data import MentionData
-from hybonet.data.mentions.named_sets import SHIPPED
 from hybonet.metrics.typing import THRESHOLD
 from hybonet.tasks.typing.data import load, read, write
 from hybonet.tasks.typing.options import DataOptions
@@ -61,7 +60,7 @@ def measures(trained: EntityTypingTask, result: FitResult) -> dict[str, Any]:
 
 def choose_recipe(name: str | None, changes: list[str], options: DataOptions, data: Any) -> tuple[str, list[str]]:
     """The recipe to start from; the small data inside the package have one of their own."""
-    return name or ("typing-tutorial" if data == SHIPPED else "typing"), changes
+    return name or ("typing-tutorial" if data == "little-town" else "typing"), changes
 
 
 def rate(chosen: TypingSettings) -> tuple[int, str]:

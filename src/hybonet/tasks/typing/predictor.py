@@ -199,4 +199,4 @@ class TypingModel(Predictor):
     def type_points(self) -> Tensor:
         """The points of the types, ambient coordinates with time first, ``(types, dim)``."""
         head = self.hyperbolic_model("type points").types
-        return head.manifold.projx(head.points.weight.detach())
+        return head.points.points().detach()

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
 from hybonet.kernels.look_up import rows_and_table
+from hybonet.kernels.norm_clipping import longest
 from hybonet.nn import LorentzEmbedding, LorentzModule, gated_lift
 from hybonet.nn.dropout import dropout
 from hybonet.tasks.knowledge_graph.models.grouped_linear import grouped_linear
@@ -160,7 +161,7 @@ class TripleScorer(LorentzModule, InnerProductModel):
         # Neither points nor biases of the candidates are copied, and the table gets one gradient of all that read it.
         rows, table = rows_and_table(self.entities.weight, heads)
         query, offset = self._queries(self.entities.on_sheet(rows), heads, relations)
-        norm, bias = self.entities.max_norm, self.tail_bias
+        norm, bias = longest(self.entities.max_norm, table), self.tail_bias
         scores = own_scores(query, table, tails, bias=bias, max_norm=norm, manifold=self.manifold) + offset[:, None]
         return self.adjust(scores, heads, relations, tails)
 

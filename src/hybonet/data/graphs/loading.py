@@ -1,0 +1,247 @@
+"""A graph by name, or of one's own: a file of edges, and perhaps tables of features and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from hybonet.data.graphs.disease_tree import disease_tree
+from hybonet.data.graphs.graph_data import UNLABELLED, GraphData
+from hybonet.data.graphs.hgcn_files import read_airport, read_disease
+from hybonet.data.graphs.node_tables import read_features, read_labels
+from hybonet.data.graphs.planetoid import read_planetoid
+from hybonet.data.io.cell_grid import Grid, Problems, ending_of, read_arrays, read_grid, row_place
+from hybonet.data.io.column_choice import place_of
+from hybonet.data.io.source_file import SourceFile, read_source
+from hybonet.data.registry import DataSet, given_options, locate
+from hybonet.data.vocabulary import Vocabulary
+
+#: No single letters among them: nodes are called a and b.
+_EDGE_WORDS = (
+    frozenset(("source", "from", "src", "node1", "head", "child", "source_id")),
+    frozenset(("target", "to", "dst", "node2", "tail", "parent", "target_id", "destination")),
+)
+
+
+def load_graph(
+    data: str | Path | GraphData,
+    *,
+    features: str | Path | None = None,
+    labels: str | Path | None = None,
+    columns: Sequence[str | int] | None = None,
+    label_column: str | int | None = None,
+    header: bool | None = None,
+    allow_unlabelled: bool = False,
+    normalise_rows: bool = False,
+    add_degrees: bool = False,
+) -> GraphData:
+    r"""A graph by name (``cora``, ``disease-small``), or from files: CSV, TSV (.tsv, .txt), Parquet or npz.
+
+    The nodes are those of the feature table in its order; without one, those of the label table, after which come, with
+    ``allow_unlabelled``, those that only the edges name; without either, those of the edges in alphabetical order. A
+    node that no edge has is kept and counted. Nothing is dropped but repeated edges, self loops and further columns of
+    the edges, which the graph's notes tell.
+
+    Args:
+        data: a name, or a file of edges: two columns of node names, or an npz with ``edges`` (n, 2).
+        features: the node's name in the first column, then numbers; or an npz with ``features`` (n, f) and perhaps
+            ``nodes`` (n,), which are 0, 1, 2, … by default.
+        labels: the node's name and its class; or an npz with ``labels`` (n,) and perhaps ``nodes``.
+        columns: names or positions (from 0) of the two columns of the edges, where there are more.
+        label_column: the column of the label, where there are more.
+        header: whether the first rows of text files are column names; None looks whether they are.
+        allow_unlabelled: whether nodes without a label are accepted.
+        normalise_rows, add_degrees: what :meth:`GraphData.inputs` should do to the features.
+
+    Example:
+        >>> load_graph("disease-small")
+        GraphData('disease-small': 600 nodes, 599 edges, 11 features, 2 classes)
+        >>> import tempfile
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> _ = (folder / "edges.csv").write_text("source,target\nann,bob\nbob,cat\n")
+        >>> _ = (folder / "ages.csv").write_text("node,age\nann,31\nbob,47\ncat,12\n")
+        >>> load_graph(folder / "edges.csv", features=folder / "ages.csv").features.tolist()
+        [[31.0], [47.0], [12.0]]
+        >>> _ = (folder / "ages.csv").write_text("node,age\nann,31\nbob,47\n")
+        >>> load_graph(folder / "edges.csv", features=folder / "ages.csv")
+        Traceback (most recent call last):
+        ValueError: ...edges.csv, line 3: expected a node of ...ages.csv, got 'cat'; ...
+    """
+    if isinstance(data, GraphData):
+        return data
+    edges = locate(data, "graph", given_options(load_graph, locals()))
+    if isinstance(edges, DataSet):
+        return _load_named(edges)
+    files = {"edges": read_source(edges)}
+    notes: list[str] = []
+    names: list[str] | None = None
+    parts: dict[str, Any] = {}
+    if features is not None:
+        files["features"] = read_source(features)
+        names, parts["features"] = read_features(files["features"], header)
+    if labels is not None:
+        files["labels"] = read_source(labels)
+        found = read_labels(files["labels"], label_column, header, allow_unlabelled)
+        if names is None:
+            names = list(found)
+        else:
+            _match(files["labels"].source, found, names, files["features"].source, allow_unlabelled)
+    known_from = files["features" if features is not None else "labels"].source if names is not None else ""
+    may_add = None if labels is None or features is not None else allow_unlabelled
+    pairs, nodes = _read_edges(files["edges"], columns, header, names, known_from, may_add, notes)
+    if labels is not None:
+        classes = sorted({label for label, _ in found.values() if label}, key=_natural)
+        number = {label: at for at, label in enumerate(classes)}
+        given = (number.get(found[name][0], UNLABELLED) if name in found else UNLABELLED for name in nodes)
+        parts |= {"labels": torch.tensor(list(given)), "classes": tuple(classes)}
+        unlabelled = int((parts["labels"] == UNLABELLED).sum())
+        notes += [f"{unlabelled:,} of {len(nodes):,} nodes have no label"] * bool(unlabelled)
+    graph = GraphData.build(
+        Vocabulary(tuple(nodes), kind="node"),
+        torch.from_numpy(pairs),
+        source=str(edges),
+        sha256={file.bare_name: file.sha256 for file in files.values()},
+        normalise_rows=normalise_rows,
+        add_degrees=add_degrees,
+        **parts,
+    )
+    isolated = len(nodes) - len(graph.edges.unique())
+    counts = (
+        (graph.repeated_edges, "edges were given again, in either direction, and are kept once"),
+        (len(graph.self_loops), "nodes had an edge to themselves, which is left out"),
+        (isolated, "nodes have no edge"),
+    )
+    notes += [f"{count:,} {text}" for count, text in counts if count]
+    return replace(graph, notes=tuple(notes))
+
+
+def _load_named(entry: DataSet) -> GraphData:
+    options = dict(entry.options)
+    form = options.pop("format")
+    if form == "generated":
+        return disease_tree(seed=0, name=entry.name, **options)
+    read = {"planetoid": read_planetoid, "disease": read_disease, "airport": read_airport}[form]
+    return read(entry.name, entry.read())
+
+
+def _read_edges(
+    file: SourceFile,
+    columns: Sequence[str | int] | None,
+    header: bool | None,
+    names: list[str] | None,
+    known_from: str,
+    may_add: bool | None,
+    notes: list[str],
+) -> tuple[NDArray[np.int64], list[str]]:
+    """Pairs of node numbers, and the nodes' names.
+
+    Args:
+        names: the nodes that are known.
+        known_from: the file that they are from.
+        may_add: whether edges may have others; None where leave for it could not be given.
+        notes: what is odd is added to them.
+    """
+    if ending_of(file) == ".npz":
+        array = read_arrays(file, edges=True)["edges"]
+        if array.ndim != 2 or array.shape[1] != 2 or not len(array):
+            raise ValueError(
+                f"{file.source}: expected edges of shape (n, 2), got {array.shape}; give two nodes an edge"
+            )
+        first, second = array[:, 0].astype(str).tolist(), array[:, 1].astype(str).tolist()
+        header_names: tuple[str, ...] = ()
+        where = row_place(file)
+    else:
+        by_name = columns is not None and any(isinstance(column, str) for column in columns)
+        grid = read_grid(file, row_is="edge", is_header=_is_edge_header, header=True if by_name else header)
+        places = _edge_columns(grid, columns)
+        first, second = ([row[place] for row in grid.rows] for place in places)
+        header_names, where = grid.header, grid.where
+        if others := [at for at in range(grid.width) if at not in places]:
+            listed = ", ".join(grid.header[at] if grid.header else str(at) for at in others)
+            notes.append(f"of the edges two columns are read; left out, weights included: {listed[:80]}")
+    problems = Problems(file.source, "edges")
+    known = set(names) if names is not None and not may_add else None
+    for row, ends in enumerate(zip(first, second, strict=True)):
+        for name in ends:
+            if not name:
+                problems.add(where(row), "expected two names, got an empty one")
+            elif known is not None and name not in known:
+                problems.add(where(row), f"expected a node of {known_from}, got {name!r}")
+    hint = (
+        " (if the first row holds column names, say header=True (--header))"
+        if not header_names and header is None
+        else ""
+    )
+    leave = ", or allow it with allow_unlabelled=True (--allow-unlabelled)" if may_add is False else ""
+    problems.tell(
+        "correct it, nothing was loaded"
+        if known is None
+        else f"add a row for it there, or correct the name{hint}{leave}; nothing was loaded"
+    )
+    if not header_names and known is None and len(first) > 1:
+        later = set(first[1:]).union(second[1:])
+        if first[0] not in later and second[0] not in later:
+            notes.append(
+                f"the first row ({first[0]}, {second[0]}) is read as an edge, though neither name occurs again; if it "
+                "is a header, say header=True (--header)"
+            )
+    nodes = (names or []) + sorted(set(first).union(second) - set(names or []), key=_natural)
+    number = {name: at for at, name in enumerate(nodes)}
+    return np.array([[number[a], number[b]] for a, b in zip(first, second, strict=True)], dtype=np.int64), nodes
+
+
+def _edge_columns(grid: Grid, columns: Sequence[str | int] | None) -> tuple[int, int]:
+    if columns is not None:
+        if isinstance(columns, str) or len(columns) != 2:
+            raise ValueError(f"expected two columns by name or position, got {columns!r}; give e.g. ('from', 'to')")
+        names = grid.header or [""] * grid.width
+        first, second = (place_of(column, names, grid.source, otherwise="name two of these") for column in columns)
+        if first == second:
+            raise ValueError(f"{grid.source}: expected two different columns, got {columns[0]!r} twice; name another")
+        return first, second
+    words = [cell.casefold() for cell in grid.header]
+    found = [[at for at, word in enumerate(words) if word in known] for known in _EDGE_WORDS]
+    if all(len(places) == 1 for places in found):
+        return found[0][0], found[1][0]
+    if grid.width != 2:
+        listed = ", ".join(grid.header) or ", ".join(grid.rows[0])
+        raise ValueError(
+            f"{grid.where(0)}: expected 2 columns, got {grid.width}: {listed[:80]}; choose two with columns= "
+            "(--columns), by name or position, or remove the others"
+        )
+    return 0, 1
+
+
+def _is_edge_header(row: list[str]) -> bool:
+    words = [cell.casefold() for cell in row]
+    return all(any(word in known for word in words) for known in _EDGE_WORDS)
+
+
+def _match(
+    source: str, found: dict[str, tuple[str, str]], names: list[str], features: str, allow_unlabelled: bool
+) -> None:
+    """Labels must be of nodes that have features, and every such node have one."""
+    known = set(names)
+    problems = Problems(source, "labels")
+    for name, (_, where) in found.items():
+        if name not in known:
+            problems.add(where, f"expected a node of {features}, got {name!r}")
+    problems.tell("add a row of features for it, or correct the name; nothing was loaded")
+    missing = [name for name in names if name not in found]
+    if missing and not allow_unlabelled:
+        shown = ", ".join(repr(name) for name in missing[:5]) + (", …" if len(missing) > 5 else "")
+        raise ValueError(
+            f"{source}: expected a label for every node of {features}, got none for {len(missing):,}: {shown}; add "
+            "them, or allow it with allow_unlabelled=True (--allow-unlabelled)"
+        )
+
+
+def _natural(name: str) -> tuple[int, int, str]:
+    """Numbers by size, before names by letter."""
+    return (0, int(name), "") if name.isascii() and name.isdigit() else (1, 0, name)

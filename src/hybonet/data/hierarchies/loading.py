@@ -1,0 +1,148 @@
+"""Loading a hierarchy by name or from a file: edges, paths ``A > B > C``, OBO terms, or a table of ranks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePath
+
+from hybonet.data.hierarchies.edge_list import parse_edges
+from hybonet.data.hierarchies.hierarchy import Hierarchy
+from hybonet.data.io.parquet_file import pyarrow_modules, read_parquet
+from hybonet.data.io.source_file import SourceFile, read_source
+from hybonet.data.io.text_table import decode, parse_table
+from hybonet.data.registry import DataSet, locate
+
+Edges = list[tuple[str, str]]
+#: Columns of a table of taxa, from the widest rank; an epithet is read with the name before it.
+RANKS = ("kingdom", "phylum", "class", "order", "family", "genus", "specificEpithet", "infraspecificEpithet")
+
+
+def load_hierarchy(data: str | Path | Hierarchy) -> Hierarchy:
+    """A hierarchy by its name, or a user's own from a file, which may be packed with gzip or xz.
+
+    Files are ``.tsv`` or ``.csv`` with child and parent a line, ``.txt`` with a path ``Animals > Dogs > Pugs`` a line,
+    ``.obo`` ontologies (their ``is_a`` lines), or ``.parquet`` tables with a column for each rank of a taxonomy.
+
+    Example:
+        >>> mammals = load_hierarchy("wordnet_mammals")
+        >>> len(mammals), len(mammals.edges), len(mammals.closure)
+        (1180, 1180, 6540)
+    """
+    if isinstance(data, Hierarchy):
+        return data
+    found = locate(data, "hierarchy")
+    if isinstance(found, DataSet):
+        files = found.read()
+        edges = _named_edges(files, found.options.get("relation"))
+        return Hierarchy.from_edges(edges, source=found.name, sha256=files["edges"].sha256)
+    file = read_source(found)
+    return Hierarchy.from_edges(read_edges(file), source=str(data), sha256=file.sha256)
+
+
+def read_edges(file: SourceFile) -> Edges:
+    r"""The edges (child, parent) of a file, in the form that its ending promises.
+
+    Example:
+        >>> read_edges(SourceFile("pets.txt", "pets.txt", b"Pets > Dogs > Food\nPets > Cats > Food\n"))[0]
+        ('Food (Dogs)', 'Dogs')
+    """
+    ending = PurePath(file.bare_name).suffix.lower()
+    if ending == ".obo":
+        return _obo_edges(file)
+    if ending == ".parquet":
+        return _rank_edges(file)
+    if ending == ".txt":
+        lines = (line.strip() for line in decode(file.content, file.source).split("\n"))
+        paths = [tuple(part.strip() for part in line.split(">")) for line in lines if line and line[0] != "#"]
+        if not any(len(path) > 1 for path in paths):
+            raise ValueError(
+                f"{file.source}: expected paths such as 'Animals > Dogs', one a line, got none; for a table of child "
+                "and parent, give the file the ending .tsv or .csv"
+            )
+        return edges_of_paths(paths)
+    return parse_edges(file.content, file.source, name=file.bare_name)
+
+
+def edges_of_paths(paths: Iterable[tuple[str, ...]]) -> Edges:
+    """The edges of a forest given as paths from its roots; a name that stands in several places is told by its parent.
+
+    Example:
+        >>> edges_of_paths([("b", "a"), ("b", "c", "a")])
+        [('a (b)', 'b'), ('a (c)', 'c'), ('c', 'b')]
+    """
+    nodes: dict[tuple[str, ...], None] = {}
+    for path in paths:
+        while path and path not in nodes:
+            nodes[path] = None
+            path = path[:-1]
+    short = Counter(path[-1] for path in nodes)
+    longer = Counter(path[-2:] for path in nodes)
+
+    def name(path: tuple[str, ...]) -> str:
+        if short[path[-1]] == 1:
+            return path[-1]
+        if len(path) > 1 and longer[path[-2:]] == 1:
+            return f"{path[-1]} ({path[-2]})"
+        return " > ".join(path)
+
+    return [(name(path), name(path[:-1])) for path in nodes if len(path) > 1]
+
+
+def _named_edges(files: Mapping[str, SourceFile], relation: str | None) -> Edges:
+    """Edges of published files: of one relation of three columns, perhaps with names in a second file."""
+    file = files["edges"]
+    if relation is None:
+        return read_edges(file)
+    rows = parse_table(file.content, file.source, separator="\t", row_is="edge").rows
+    edges = [(row[0], row[2]) for row in rows if len(row) == 3 and row[1] == relation]
+    terms = parse_table(files["names"].content, files["names"].source, separator="\t", row_is="name").rows
+    return _renamed(edges, {row[0]: row[1] for row in terms if len(row) > 1})
+
+
+def _renamed(edges: Edges, names: Mapping[str, str]) -> Edges:
+    """Edges of identifiers as edges of names; two of one name keep their identifiers in brackets."""
+    often = Counter(names.values())
+    shown = {label: name if often[name] == 1 else f"{name} ({label})" for label, name in names.items()}
+    return [(shown.get(child, child), shown.get(parent, parent)) for child, parent in edges]
+
+
+def _obo_edges(file: SourceFile) -> Edges:
+    names: dict[str, str] = {}
+    edges: Edges = []
+    term = ""
+    in_term = False
+    for line in decode(file.content, file.source).split("\n"):
+        if line.startswith("["):
+            in_term = line.strip() == "[Term]"
+        key, _, value = line.partition(": ")
+        if in_term and key == "id":
+            term = value.strip()
+        elif in_term and key == "name":
+            names[term] = value.strip()
+        elif in_term and key == "is_a":
+            edges.append((term, value.split(" ! ")[0].split(" {")[0].strip()))
+    if not edges:
+        raise ValueError(f"{file.source}: expected terms with is_a lines, got none; give an ontology in OBO format")
+    return _renamed(edges, names)
+
+
+def _rank_edges(file: SourceFile) -> Edges:
+    table = read_parquet(file)
+    ranks = [rank for rank in RANKS if rank in table.column_names]
+    if len(ranks) < 2:
+        raise ValueError(
+            f"{file.source}: expected at least two columns of {', '.join(RANKS)}, got "
+            f"{', '.join(table.column_names)}; write child and parent to a .csv instead"
+        )
+    arrow, _ = pyarrow_modules(file.source)
+    columns = [table.column(rank).cast(arrow.string()).to_pylist() for rank in ranks]
+    epithets = [rank.endswith("Epithet") for rank in ranks]
+    paths = []
+    for cells in zip(*columns, strict=True):
+        path: list[str] = []
+        for cell, epithet in zip(cells, epithets, strict=True):
+            if cell:
+                path.append(f"{path[-1]} {cell}" if epithet and path else cell)
+        paths.append(tuple(path))
+    return edges_of_paths(paths)

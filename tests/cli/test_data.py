@@ -1,0 +1,117 @@
+"""``hybonet data``: networks listed, shown, measured and made."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hybonet.cli import app
+
+
+@pytest.fixture(autouse=True)
+def empty_search_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HYBONET_DATA", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def call(*arguments: object) -> tuple[int, str, str]:
+    environment = {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "80"}
+    result = CliRunner(env=environment).invoke(app, [str(each) for each in arguments], prog_name="hybonet")
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_list_knows_networks() -> None:
+    code, text, _ = call("data", "list")
+    assert code == 0
+    rows = {line.split()[0]: line.split() for line in text.splitlines() if line.strip()}
+    assert rows["cora"][1:] == ["2,708", "5,278", "1,433", "7", "no"]
+    assert rows["disease-small"][-1] == "generated"
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_show_tells_sizes_classes_and_checksums() -> None:
+    code, text, _ = call("data", "show", "Disease-Small")
+    assert code == 0
+    for fragment in ("nodes: 600", "edges: 599", "class infected: 124", "sha256", "generated with seed 0"):
+        assert fragment in text
+    assert "entities: 4,156" in call("data", "show", "wordnet")[1]
+
+
+def test_show_tells_what_was_left_out_of_own_files(tmp_path: Path) -> None:
+    Path("e.tsv").write_text("a\tb\nb\ta\nb\tc\nc\tc\n")
+    Path("l.csv").write_text("node,label\na,x\nb,y\nc,x\n")
+    code, text, _ = call("data", "show", "e.tsv", "--labels", "l.csv")
+    assert code == 0
+    assert "left out: 1 repeated edges, 1 self loops" in text
+    assert "class x: 2 nodes" in text
+
+
+def test_hyperbolicity_of_a_name_and_of_a_file() -> None:
+    code, text, _ = call("data", "hyperbolicity", "disease-small")
+    assert code == 0
+    assert "δ: 0 (exact" in text
+    assert "those of a tree" in text
+    Path("ring.csv").write_text("from,to\n" + "".join(f"{i},{(i + 1) % 12}\n" for i in range(12)))
+    code, text, _ = call("data", "hyperbolicity", "ring.csv", "--samples", 500, "--seed", 3)
+    assert code == 0
+    assert "500 random quadruples" in text
+    assert "relative δ: 1.000 (2δ over the diameter, 6)" in text
+    assert "far from a tree" in text
+
+
+def test_disease_tree_writes_files_that_can_be_shown() -> None:
+    code, text, _ = call("data", "disease-tree", "--out", "made/tree", "--nodes", 40, "--seed", 2)
+    assert code == 0
+    assert text.split() == ["made/tree/edges.csv", "made/tree/features.csv", "made/tree/labels.csv"]
+    first = Path("made/tree/features.csv").read_bytes()
+    given = ("--features", "made/tree/features.csv", "--labels", "made/tree/labels.csv")
+    assert "features: 11" in call("data", "show", "made/tree/edges.csv", *given)[1]
+    code, _, error = call("data", "disease-tree", "--out", "made/tree", "--nodes", 50)
+    assert code == 2
+    assert "holds files" in error
+    assert Path("made/tree/features.csv").read_bytes() == first
+    call("data", "disease-tree", "--out", "again", "--nodes", 40, "--seed", 2)
+    assert Path("again/features.csv").read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fragments"),
+    [
+        (["show", "coro"], ["did you mean 'cora'?"]),
+        (["show", "wordnett"], ["did you mean 'wordnet'?"]),
+        (["show", "cora"], ["files of cora", "hybonet data fetch cora"]),
+        (["show", "disease-small", "--labels", "x.csv"], ["no options with the named data", "labels"]),
+        (["show", "bad.csv"], ["bad.csv, line 2", "got 1"]),
+        (["hyperbolicity", "airpot"], ["did you mean 'airport'?"]),
+        (["path", "cora"], ["hybonet data fetch cora"]),
+        (["path", "disease-small"], ["generated"]),
+        (["fetch", "disease-small"], ["nothing to fetch"]),
+    ],
+)
+def test_mistakes_are_clean_and_leave_nothing(tmp_path: Path, arguments: list[str], fragments: list[str]) -> None:
+    Path("bad.csv").write_text("a,b\nc\n")
+    code, text, error = call("data", *arguments)
+    assert code == 2
+    for fragment in fragments:
+        assert fragment in error
+    assert text == ""
+    assert [entry.name for entry in tmp_path.iterdir()] == ["bad.csv"]
+
+
+def test_tables_of_more_columns_are_shown_and_measured(tmp_path: Path) -> None:
+    Path("e.csv").write_text("who,whom,how often\n" + "".join(f"n{i},n{i + 1},3\n" for i in range(5)))
+    Path("l.csv").write_text("node,shape,colour\n" + "".join(f"n{i},o,{'red' if i else ''}\n" for i in range(6)))
+    for command in ("show", "hyperbolicity"):
+        code, _, errors = call("data", command, "e.csv", "--header")
+        assert (code, "(--columns)" in errors) == (2, True)
+    code, text, _ = call("data", "hyperbolicity", "e.csv", "--columns", "who,whom")
+    assert (code, "6 nodes, 5 edges" in text) == (0, True)
+    given = ("data", "show", "e.csv", "--columns", "0,1", "--header", "--labels", "l.csv")
+    assert "(--label-column)" in call(*given)[2]
+    assert "(--allow-unlabelled)" in call(*given, "--label-column", "2")[2]
+    code, text, _ = call(*given, "--label-column", "colour", "--allow-unlabelled")
+    assert (code, "class red: 5 nodes" in text) == (0, True)
+    assert "note: of the edges two columns are read; left out, weights included: how often" in text
