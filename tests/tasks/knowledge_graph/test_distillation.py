@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from hybonet.tasks.knowledge_graph.run import TEACHER, read_graph, read_model, start_run, train_run
 from safetensors.torch import load_file
 
 from hybonet.tasks.knowledge_graph.distillation import TeacherAnswers, ask_teachers
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
-from hybonet.tasks.knowledge_graph.run import TEACHER, read_graph, read_model, start_run, train_run
 from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings
 from hybonet.tasks.knowledge_graph.task import KnowledgeGraphTask
 from hybonet.tasks.run_folder import read_record

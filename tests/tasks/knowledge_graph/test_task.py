@@ -5,12 +5,12 @@ import shutil
 
 import pytest
 import torch
+from hybonet.tasks.knowledge_graph.run import start_run
 from typer.testing import CliRunner
 
 from hybonet.cli import app
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.tasks.knowledge_graph.predictor import KGModel
-from hybonet.tasks.knowledge_graph.run import start_run
 from hybonet.tasks.knowledge_graph.task import KnowledgeGraphSettings, KnowledgeGraphTask, evaluate
 from hybonet.training import Trainer
 from tests.recipes.test_recipes import toy_graph

@@ -299,8 +299,8 @@ class KnowledgeGraphModel(Predictor):
         sizes = graph.statistics()
         text = (
             f"A knowledge-graph model in hyperbolic space (the Lorentz model, K = {scorer.manifold.curvature:.6g}): "
-            f"{sizes['entities']:,} entities as points with {scorer.config()['dim']} ambient coordinates, and a Lorentz "
-            f"linear map for each of {sizes['relations']:,} relations and its inverse. It was trained on "
+            f"{sizes['entities']:,} entities as points with {scorer.config()['dim']} ambient coordinates, and a "
+            f"Lorentz linear map for each of {sizes['relations']:,} relations and its inverse. It was trained on "
             f"{sizes['train']:,} triples of `{source_name(graph.source)}`, which are in this folder."
         )
         if scorer.reads_both_ways:
