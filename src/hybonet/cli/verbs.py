@@ -14,6 +14,7 @@ from typer.main import get_command
 
 from hybonet.cli import made
 from hybonet.cli.app import app, clean_errors
+from hybonet.cli.options import tell_notes
 from hybonet.tasks.base import TaskSpec, specs
 
 Run = Annotated[Path, typer.Argument(help="A run folder, or an exported model.")]
@@ -131,9 +132,10 @@ def _plot(run: Path, options: dict[str, Any], output: Path | None, quiet: bool) 
     from hybonet.reporting.disk import require_matplotlib
 
     require_matplotlib()
-    for path in _load(run).plot(output, **options):
-        if not quiet:
-            typer.echo(str(path))
+    drawn = _load(run).plot(output, **options)
+    for path in () if quiet else drawn:
+        typer.echo(str(path))
+    tell_notes(f"no {name}: {reason}" for name, reason in drawn.missing.items())
 
 
 def _export(run: Path, options: dict[str, Any], output: Path, quiet: bool) -> None:
