@@ -21,7 +21,7 @@ def model_card(model: Predictor, folder: str) -> str:
     """
     tags = "".join(f"- {tag}\n" for tag in (model.spec.title.lower().replace(" ", "-"), *_TAGS))
     parts = [
-        f"---\nlibrary_name: hybonet\ntags:\n{tags}---\n",
+        f"---\nlibrary_name: hybonet\n{model.card_header()}tags:\n{tags}---\n",
         f"# {model!r}\n",
         f"{model.card_text()}\n",
         f'## Use\n\n```python\nimport hybonet\n\nmodel = hybonet.load("{folder}")\n{model.card_example()}\n```\n',
