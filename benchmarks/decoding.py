@@ -7,7 +7,7 @@ import torch
 from benchmarks.timing import Job, Ratio, medians, share_of_speed
 from benchmarks.translation import KINDS, LAYERS, LENGTHS, SENTENCES, SIZES, batch, build
 from hybonet.tasks.translation.models.decoding import beam_search
-from hybonet.tasks.translation.models.translation_model import TranslationModel
+from hybonet.tasks.translation.models.translation_model import TranslatorBase
 
 BEAM, LENGTH = 4, LENGTHS[1]
 
@@ -20,7 +20,7 @@ def searching(dim: int) -> Ratio:
     """Tokens a second, to a fixed length."""
     source = batch(LENGTH)[0]
 
-    def search(model: TranslationModel) -> Job:
+    def search(model: TranslatorBase) -> Job:
         return lambda: beam_search(model, source, beam=BEAM, max_length=LENGTH)
 
     t = medians({name: search(without_end(build(name, dim).eval())) for name in KINDS}, repeats=7, warmup=1)
@@ -30,7 +30,7 @@ def searching(dim: int) -> Ratio:
     return share_of_speed(topic, case, speed["lorentz"], speed["euclidean"], "target tokens/s", 0.75)
 
 
-def without_end(model: TranslationModel) -> TranslationModel:
+def without_end(model: TranslatorBase) -> TranslatorBase:
     """The model with an ``end`` that is never likely, so that both sides decode to the limit."""
     with torch.no_grad():
         model.head.bias[model.end] = -1e4  # type: ignore[union-attr, index]

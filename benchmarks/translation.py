@@ -11,7 +11,7 @@ from torch import Tensor
 from benchmarks.timing import Job, Ratio, medians, share_of_speed, times_faster
 from hybonet.optim import RiemannianAdam, clip_grad_norm_
 from hybonet.tasks.translation.models.euclidean_translator import EuclideanTranslator
-from hybonet.tasks.translation.models.translation_model import TranslationModel
+from hybonet.tasks.translation.models.translation_model import TranslatorBase
 from hybonet.tasks.translation.models.translator import Translator
 
 VOCABULARY, LAYERS, SENTENCES, LONG = 10_000, 6, 64, 60
@@ -22,7 +22,7 @@ SIZES: dict[int, dict[str, Any]] = {
     64: {"heads": 4, "dropout": 0.0, "attention_dropout": 0.1},
     256: {"heads": 8, "dropout": 0.1, "attention_dropout": 0.0},
 }
-KINDS: dict[str, type[TranslationModel]] = {"lorentz": Translator, "euclidean": EuclideanTranslator}
+KINDS: dict[str, type[TranslatorBase]] = {"lorentz": Translator, "euclidean": EuclideanTranslator}
 
 
 def run() -> list[Ratio]:
@@ -32,7 +32,7 @@ def run() -> list[Ratio]:
     return rows
 
 
-def build(name: str, dim: int) -> TranslationModel:
+def build(name: str, dim: int) -> TranslatorBase:
     torch.manual_seed(0)
     return KINDS[name](VOCABULARY, VOCABULARY, dim, layers=LAYERS, **SIZES[dim])  # type: ignore[call-arg]
 
@@ -67,7 +67,7 @@ def batch(length: int) -> tuple[Tensor, Tensor, Tensor]:
     return source, target_in, labels
 
 
-def steps(model: TranslationModel, batches: list[tuple[Tensor, Tensor, Tensor]]) -> Job:
+def steps(model: TranslatorBase, batches: list[tuple[Tensor, Tensor, Tensor]]) -> Job:
     """A training step with each batch."""
     optimizer = RiemannianAdam(model, lr=1e-4)
 
@@ -101,26 +101,26 @@ def caching(dim: int) -> list[Ratio]:
 
 
 @torch.no_grad()
-def with_cache(model: TranslationModel, source: Tensor) -> Tensor:
+def with_cache(model: TranslatorBase, source: Tensor) -> Tensor:
     """LONG likeliest tokens in turn, ``(B, LONG + 1)`` with ``begin``."""
     cache = model.start(model.encode(source))
     return greedily(model, source, lambda tokens: model.step(tokens[:, -1], cache))
 
 
 @torch.no_grad()
-def decoder_anew(model: TranslationModel, source: Tensor) -> Tensor:
+def decoder_anew(model: TranslatorBase, source: Tensor) -> Tensor:
     """The same without a cache: the source is encoded once, and only the last position gets logits."""
     memory = model.encode(source)
     return greedily(model, source, lambda tokens: model.logits(model.decode(tokens, memory)[:, -1]))
 
 
 @torch.no_grad()
-def all_anew(model: TranslationModel, source: Tensor) -> Tensor:
+def all_anew(model: TranslatorBase, source: Tensor) -> Tensor:
     """The same by calling the model with all that is there so far."""
     return greedily(model, source, lambda tokens: model(source, tokens)[:, -1])
 
 
-def greedily(model: TranslationModel, source: Tensor, logits: Callable[[Tensor], Tensor]) -> Tensor:
+def greedily(model: TranslatorBase, source: Tensor, logits: Callable[[Tensor], Tensor]) -> Tensor:
     tokens = torch.full((len(source), 1), model.begin)
     for _ in range(LONG):
         tokens = torch.cat((tokens, logits(tokens).argmax(-1, keepdim=True)), dim=1)

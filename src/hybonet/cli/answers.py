@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 FORMATS = {".json": "json", ".csv": "csv", ".tsv": "tsv"}
 
 
-def answer_format(form: str | None, output: Path | None) -> str:
+def answer_format(form: str | None, output: Path | None, text_file: str = "") -> str:
     """How answers are written: as --format says, else as the ending of the file does, else as tables.
+
+    Args:
+        text_file: the ending of files of plain text, for answers that are text.
 
     Example:
         >>> answer_format(None, Path("answers.tsv"))
@@ -31,10 +34,11 @@ def answer_format(form: str | None, output: Path | None) -> str:
     if output is None:
         return form or "table"
     check_output(output)
-    form = form or FORMATS.get(output.suffix.lower())
+    known = {**FORMATS, text_file: "text"} if text_file else FORMATS
+    form = form or known.get(output.suffix.lower())
     if form is None:
         raise ValueError(
-            f"expected --output to end in {', '.join(list(FORMATS)[:-1])} or {list(FORMATS)[-1]}, got "
+            f"expected --output to end in {', '.join(list(known)[:-1])} or {list(known)[-1]}, got "
             f"{output.name!r}; rename it, or say --format csv"
         )
     if form == "table":
@@ -93,6 +97,10 @@ def _print(answered: Answers | Measures) -> None:
 
 
 def _text(answered: Answers | Measures, form: str) -> str:
+    if form == "text":
+        text: str | None = getattr(answered, "text", None)
+        assert text is not None
+        return text
     if form == "json":
         return json.dumps(answered.as_json(), indent=1, ensure_ascii=False) + "\n"
     rows: list[Mapping[str, Any]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import Parameter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -51,9 +52,9 @@ def use_threads(threads: int | None) -> None:
         torch.set_num_threads(threads)
 
 
-def add(spec: TaskSpec) -> None:
-    """Add a task's command."""
-    given = [
+def train_parameters(spec: TaskSpec) -> list[Parameter]:
+    """What ``hybonet train TASK`` takes."""
+    return [
         made.parameter("out", Out),
         made.parameter("data", data_option(spec), None),
         made.parameter("recipe", recipe_option(spec), None),
@@ -66,6 +67,11 @@ def add(spec: TaskSpec) -> None:
         made.parameter("quiet", Quiet, False),
         made.parameter("as_json", AsJson, False),
     ]
+
+
+def add(spec: TaskSpec) -> None:
+    """Add a task's command."""
+    given = train_parameters(spec)
     about = f"{spec.about}\n\nCtrl-C stops at the next batch, saves, and says how to go on."
     function = made.command(lambda **values: train(spec, **values), given, name=f"train_{spec.name}", about=about)
     train_app.command(spec.name, epilog=made.examples(spec.examples))(function)

@@ -108,7 +108,7 @@ class VerbCommand:
         return "\n\n".join(lines)
 
 
-def _load(run: Path) -> Any:
+def _load(run: Any) -> Any:
     from hybonet.tasks.api import load
 
     return load(run)
@@ -123,9 +123,16 @@ def _evaluate(run: Path, options: dict[str, Any], as_json: bool, form: Any, outp
 
 def _predict(run: Path, options: dict[str, Any], as_json: bool, form: Any, output: Path | None, quiet: bool) -> None:
     from hybonet.cli.answers import answer_format, write
+    from hybonet.tasks.run import Run as RunFolder
 
-    written_as = answer_format("json" if as_json else form, output)
-    write(_load(run).predict(**options), written_as, output, quiet=quiet)
+    found = RunFolder(run)
+    verb = found.spec.verb("predict")
+    assert verb is not None
+    written_as = answer_format("json" if as_json else form, output, verb.text_file)
+    answered = _load(found).predict(**options)
+    if not quiet:
+        tell_notes(answered.notes)
+    write(answered, written_as, output, quiet=quiet)
 
 
 def _plot(run: Path, options: dict[str, Any], output: Path | None, quiet: bool) -> None:

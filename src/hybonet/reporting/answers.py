@@ -45,6 +45,7 @@ class Answers(_Shown, Sequence[dict[str, Any]]):
         columns: the keys, for a header even where there is no record.
         nested: what JSON says, if that is more than the records.
         text: plain lines, for tasks whose answer is text.
+        notes: what is odd about the question.
 
     Example:
         >>> answers = Answers([{"name": "dog", "probability": 0.75}])
@@ -66,10 +67,11 @@ class Answers(_Shown, Sequence[dict[str, Any]]):
         columns: Sequence[str] = (),
         nested: Any = None,
         text: str | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         self.records = [dict(record) for record in records]
         self.columns = list(columns or (self.records[0] if self.records else ()))
-        self.text = text
+        self.text, self.notes = text, notes
         self._nested = nested
         self._tables = tables or self._plain
 

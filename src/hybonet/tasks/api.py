@@ -65,7 +65,7 @@ def train(
     return load(run.folder)
 
 
-def load(folder: str | Path) -> Predictor:
+def load(folder: str | Path | Run) -> Predictor:
     """The trained model in a folder, of any task: a run, or what ``save_pretrained`` wrote.
 
     Example:
@@ -73,7 +73,7 @@ def load(folder: str | Path) -> Predictor:
         Traceback (most recent call last):
         ValueError: expected a run in 'no/such/folder', but config.json is missing; give a folder made by hybonet train
     """
-    run = Run(as_path(folder))
+    run = folder if isinstance(folder, Run) else Run(as_path(folder))
     predictor = run.predictor()
     predictor.run = run
     return predictor
@@ -112,7 +112,7 @@ def settings_for(
 
 def load_data(of: TaskSpec, data: Any, settings: LoopSettings, options: Options) -> Any:
     """What is trained on; the task's own data if nothing is given."""
-    source = of.data if data is None else data
+    source = of.data if data is None and not options.name_data() else data
     if isinstance(source, Path):
         source = str(source)
     if source is None and not options.given():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Packages declare tasks of their own under this name: ``my-task = "my_package.my_task:SPEC"``.
 ENTRY_POINTS = "hybonet.tasks"
-_OWN = ("knowledge_graph", "graph", "typing", "hierarchy")
+_OWN = ("knowledge_graph", "graph", "translation", "typing", "hierarchy", "probing")
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,13 @@ class Verb:
         options: what can be chosen; the predictor's method of the verb's name takes them as keywords.
         about: what help says it does.
         examples: a few calls, for the end of the help.
+        text_file: how the name of a file ends that gets answers as plain text, where answers are text.
     """
 
     options: type[Options]
     about: str = ""
     examples: str = ""
+    text_file: str = ""
 
 
 #: What every task's models can do, unless the task says something else (a verb that is None is refused).

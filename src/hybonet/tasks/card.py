@@ -23,7 +23,7 @@ def model_card(model: Predictor, folder: str) -> str:
     names = [model.spec.title.lower().replace(" ", "-"), *(("hyperbolic", "lorentz-model") if hyperbolic else ())]
     tags = "".join(f"- {name}\n" for name in names)
     parts = [
-        f"---\nlibrary_name: hybonet\ntags:\n{tags}---\n",
+        f"---\nlibrary_name: hybonet\n{model.card_header()}tags:\n{tags}---\n",
         f"# {model!r}\n",
         f"{model.card_text()}\n",
         f'## Use\n\n```python\nimport hybonet\n\nmodel = hybonet.load("{folder}")\n{model.card_example()}\n```\n',

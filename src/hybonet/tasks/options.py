@@ -25,6 +25,10 @@ class Options(Settings):
         """The options that were given, without those that were not."""
         return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
 
+    def name_data(self) -> bool:
+        """Whether these options name the data, so that the task's own are not taken."""
+        return False
+
 
 def option(
     default: Any, help: str, *, shown: str | None = None, flag: str | None = None, argument: bool = False, **limits: Any

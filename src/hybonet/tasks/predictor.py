@@ -214,6 +214,10 @@ class Predictor:
 
     # -- the model card ------------------------------------------------------------------------------------------------
 
+    def card_header(self) -> str:
+        """Further lines of YAML that tell the Hugging Face hub what it is."""
+        return ""
+
     def card_text(self) -> str:
         """What a model card says the model is, in a paragraph."""
         return f"A model of {self.spec.title.lower()}."

@@ -229,6 +229,7 @@ class Run:
                 f"patience={after.patience}: training would stop at once; add --set patience={2 * position['stale']} "
                 "or --set patience=none"
             )
+        assert self.data is not None  # a run whose data are lost cannot go on, and nothing is written
         self.config = {**self.config, "settings": after.model_dump()}
         write_json(self.folder / CONFIG, self.config)
         for name in ("settings", "task"):

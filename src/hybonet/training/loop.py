@@ -70,6 +70,8 @@ class FitResult:
     seconds: float
     stopped_early: bool = False
     history: list[dict[str, Any]] = field(default_factory=list)
+    #: Was told of the training, and may be told of the measuring.
+    reporter: Reporter = field(default_factory=Reporter, repr=False)
 
 
 class Trainer:
@@ -344,4 +346,5 @@ class Trainer:
             seconds=self.position.seconds,
             stopped_early=self.position.epoch < self.settings.epochs and not self._all_steps_done(),
             history=history,
+            reporter=self.reporter,
         )

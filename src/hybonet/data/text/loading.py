@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from hybonet.data.io.source_file import PACKED, SourceFile, read_source
 from hybonet.data.registry import DataSet, given_options, locate
 from hybonet.data.text.byte_pairs import read_codes
-from hybonet.data.text.parallel_text import Pairs, ParallelText, check_direction, note_shared, read_aligned, read_table
+from hybonet.data.text.parallel_text import (
+    Pairs,
+    ParallelText,
+    check_direction,
+    note_shared,
+    read_aligned,
+    read_table,
+    whole_pairs,
+)
 from hybonet.metrics.bleu import without_rules
 
 #: Names that the files of a split may have.
@@ -70,21 +81,99 @@ def load_corpus(
         files = _folder_files(path, direction) if path.is_dir() else {"train": (read_source(path),)}
     languages = check_direction(direction or _UNNAMED)
     splits = {split: _read(parts, notes) for split, parts in files.items()}
-    if "valid" not in splits:
-        splits = _hold_out(splits, seed, notes)
-    notes += note_shared(splits)
-    if direction:
-        notes += without_rules(languages[1], tokenized=tokenized)
-    elif not tokenized:
-        notes.append("tokenised BLEU uses Moses's rules for English; name the languages with --direction for others")
-    return ParallelText(
+    return _complete(
         str(source if source is not None else source_file),
         languages,
         splits,
         sha256=_checksums([file for parts in files.values() for file in parts]),
+        named=direction is not None,
         tokenized=tokenized,
-        merges=tuple(read_codes(read_source(codes))) if codes is not None else (),
-        notes=tuple(notes),
+        codes=codes,
+        seed=seed,
+        notes=notes,
+    )
+
+
+def corpus_of_pairs(
+    pairs: Iterable[Any],
+    *,
+    direction: str | None = None,
+    tokenized: bool = False,
+    codes: str | Path | None = None,
+    seed: int = 0,
+) -> ParallelText:
+    """A parallel corpus from objects of Python; some pairs are held out for validation and test.
+
+    Args:
+        pairs: tuples of a sentence and its translation; a pandas or polars data frame of two columns; rows as mappings,
+            of two columns or with ``translation``, as Hugging Face's data sets have them.
+        direction, tokenized, codes, seed: as for :func:`load_corpus`; columns named by the languages are taken by name.
+
+    Example:
+        >>> text = corpus_of_pairs([(f"dog {n}", f"Hund {n}") for n in range(40)], direction="en-de")
+        >>> text.statistics(), text.languages
+        ({'train': 36, 'valid': 2, 'test': 2}, ('en', 'de'))
+        >>> corpus_of_pairs(["a dog"])
+        Traceback (most recent call last):
+        ValueError: row 1: expected a sentence and its translation, got 'a dog'; give pairs of two strings
+    """
+    languages, notes = check_direction(direction or _UNNAMED), list[str]()
+    if hasattr(pairs, "itertuples"):
+        pairs = pairs.to_dict("records")  # type: ignore[attr-defined]
+    elif hasattr(pairs, "iter_rows"):
+        pairs = pairs.iter_rows(named=True)
+    found = [_pair(number, row, languages) for number, row in enumerate(pairs, 1)]
+    if not found:
+        raise ValueError("expected pairs of a sentence and its translation, got none")
+    kept = whole_pairs([pair[0] for pair in found], [pair[1] for pair in found], "pairs", notes)
+    digest = hashlib.sha256("".join(f"{source}\t{target}\n" for source, target in kept).encode()).hexdigest()
+    return _complete(
+        "pairs",
+        languages,
+        {"train": kept},
+        sha256={"pairs": digest},
+        named=direction is not None,
+        tokenized=tokenized,
+        codes=codes,
+        seed=seed,
+        notes=notes,
+    )
+
+
+def _pair(number: int, row: Any, languages: tuple[str, str]) -> tuple[str, str]:
+    parts = row.get("translation", row) if isinstance(row, Mapping) else row
+    if isinstance(parts, Mapping):
+        parts = [parts[each] for each in (languages if set(languages) <= parts.keys() else parts)]
+    if not isinstance(parts, Sequence) or len(parts) != 2 or not all(isinstance(part, str) for part in parts):
+        raise ValueError(
+            f"row {number}: expected a sentence and its translation, got {row!r:.60}; give pairs of two strings"
+        )
+    return parts[0], parts[1]
+
+
+def _complete(
+    source: str,
+    languages: tuple[str, str],
+    splits: dict[str, Pairs],
+    *,
+    sha256: dict[str, str],
+    named: bool,
+    tokenized: bool,
+    codes: str | Path | None,
+    seed: int,
+    notes: list[str],
+) -> ParallelText:
+    """A corpus with pairs held out where it has none to measure on, and notes of what is odd."""
+    if "valid" not in splits:
+        splits = _hold_out(splits, seed, notes)
+    notes += note_shared(splits)
+    if named:
+        notes += without_rules(languages[1], tokenized=tokenized)
+    elif not tokenized:
+        notes.append("tokenised BLEU uses Moses's rules for English; name the languages with --direction for others")
+    merges = tuple(read_codes(read_source(codes))) if codes is not None else ()
+    return ParallelText(
+        source, languages, splits, sha256=sha256, tokenized=tokenized, merges=merges, notes=tuple(notes)
     )
 
 

@@ -2,17 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
 from hybonet.reporting.charts import GROUP_COLOURS, INK, new_figure, plain_axes
+from hybonet.reporting.headlines import Headline, Measure
 from hybonet.reporting.narrow_table import add_row, narrow_table
+
+if TYPE_CHECKING:
+    from hybonet.tasks.run import Run
 
 #: Names of the measures as the literature has them.
 MEASURES = {"uuas": "UUAS", "dspr": "Dspr", "root": "Root", "nspr": "Nspr"}
+_HEADLINE = Headline(
+    "Probes",
+    "Test sentences, the layer that is best on validation data. UUAS: share of the trees' edges found. Root: share "
+    "of roots found. Dspr, Nspr: rank correlation of distances and of depths.",
+    {
+        "encoder": ("encoder", "name"),
+        "probe": ("settings", "probe"),
+        "control": ("settings", "control"),
+        "layer": ("best_layer",),
+    },
+    tuple(Measure(name, ("test", name.lower())) for name in ("UUAS", "Dspr", "Root", "Nspr")),
+    Measure("valid UUAS", ("valid", "uuas")),
+)
+
+
+def headline(record: Mapping[str, Any]) -> Headline:
+    """What ``hybonet report`` shows of a record."""
+    return _HEADLINE
+
+
+def after_training(run: Run) -> Iterable[Any]:
+    """What the terminal shows when a training is done."""
+    record = run.record
+    assert record is not None
+    yield f"Test sentences of {record['data']['source']}, {record['encoder']['name']}; ← is best on valid"
+    yield layers_table(record)
+
+
+def next_command(run: Run) -> str:
+    """How to see more of it."""
+    return f"Draw its layers and a sentence: hybonet plot {shlex.quote(str(run.folder))}"
 
 
 def layers_table(record: Mapping[str, Any], split: str = "test") -> Table:

@@ -88,6 +88,13 @@ class ProbeData:
     #: What records say of encoder and treebank.
     about: dict[str, Any]
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is odd about the data."""
+        left_out = self.about.get("data", {}).get("too_long", {})
+        counts = ", ".join(f"{count} of {split}" for split, count in left_out.items() if count)
+        return (f"sentences too long for the encoder are left out: {counts}",) if counts else ()
+
 
 def build_probes(settings: ProbeSettings, states: Tensor, manifold: Lorentz | None) -> TreeProbes:
     """Probes for states ``(words, layers, d)``, of any treebank."""

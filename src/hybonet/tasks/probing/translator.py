@@ -11,9 +11,10 @@ from hybonet.data.text.byte_pairs import JOINER
 from hybonet.data.text.token_vocabulary import EOS, PAD, SPECIAL
 from hybonet.data.text.tokenizer import Tokenizer
 from hybonet.tasks.probing.models.word_encoder import ModuleEncoder, Pieces, Sentence, by_text
-from hybonet.tasks.run_folder import RECORD, read_record
+from hybonet.tasks.run import Run
+from hybonet.tasks.translation.data import read_tokenizers
 from hybonet.tasks.translation.models.translator import Translator
-from hybonet.tasks.translation.run import read_about, read_model, read_settings, read_tokenizers
+from hybonet.tasks.translation.settings import TranslationSettings
 from hybonet.tasks.translation.task import build_translation_model
 
 #: How the Moses tokenizer writes letters that mean something to it.
@@ -30,23 +31,25 @@ _MOSES = {
 _SPACE = "▁"  # stands for a space in pieces of sentencepiece
 
 
-def translator_encoder(run: Path, *, random_weights: bool = False, seed: int = 0) -> ModuleEncoder:
+def translator_encoder(folder: Path, *, random_weights: bool = False, seed: int = 0) -> ModuleEncoder:
     """The encoder of a run of ``hybonet train translation``, or of an exported model.
 
     Text is given to it as it was in training: lowercased if its vocabulary has no capitals; word by word and with the
     Moses tokenizer's escapes if it was trained on text cut that way.
 
     Args:
-        run: its folder.
+        folder: the run.
         random_weights: take the untrained model of the run's settings, drawn by the seed.
     """
-    settings, about = read_settings(run), read_about(run)
-    source, target = read_tokenizers(run)
+    run = Run(folder, "translation")
+    settings, about = run.settings, run.about
+    assert isinstance(settings, TranslationSettings)
+    source, target = read_tokenizers(folder)
     if random_weights:
         torch.manual_seed(seed)
-        model = build_translation_model(settings, len(source), len(target)).eval()
-    else:
-        model = read_model(run)
+    model = build_translation_model(settings, len(source), len(target)).eval()
+    if not random_weights:
+        run.load_into(model)
     vocabulary = [token for token in source.tokens(range(len(source))) if token not in SPECIAL]
     tokenize = SourceText(
         source,
@@ -54,7 +57,7 @@ def translator_encoder(run: Path, *, random_weights: bool = False, seed: int = 0
         word_by_word=about["tokenized"],
         escapes=any("&apos;" in token or "&quot;" in token for token in vocabulary),
     )
-    trained = read_record(run) if (run / RECORD).exists() else {}
+    trained = run.record or {}
     return ModuleEncoder(
         model.layer_states,
         tokenize,
@@ -63,7 +66,7 @@ def translator_encoder(run: Path, *, random_weights: bool = False, seed: int = 0
         name=f"{settings.model} translator of {Path(about['source']).name}",
         about={
             "kind": "translation",
-            "folder": run.resolve().name,
+            "folder": folder.resolve().name,
             "model": settings.model,
             "text": about["source"],
             "languages": about["languages"],

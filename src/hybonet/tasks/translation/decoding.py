@@ -10,7 +10,7 @@ import torch
 
 from hybonet.data.text.token_pairs import Sequences
 from hybonet.tasks.translation.models.decoding import Hypothesis, beam_search, greedy, sample
-from hybonet.tasks.translation.models.translation_model import TranslationModel
+from hybonet.tasks.translation.models.translation_model import TranslatorBase
 from hybonet.training import generator_for
 
 
@@ -60,7 +60,7 @@ class Decoding:
 
 
 def decode_all(
-    model: TranslationModel,
+    model: TranslatorBase,
     sentences: Sequences,
     how: Decoding,
     *,
@@ -84,7 +84,7 @@ def decode_all(
 
 
 @torch.no_grad()
-def _decode(model: TranslationModel, source: torch.Tensor, how: Decoding, batch: int) -> Sequence[list[Hypothesis]]:
+def _decode(model: TranslatorBase, source: torch.Tensor, how: Decoding, batch: int) -> Sequence[list[Hypothesis]]:
     if how.temperature is not None:
         drawn = sample(
             model,

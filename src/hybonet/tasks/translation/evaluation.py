@@ -11,14 +11,14 @@ import torch
 from hybonet.data.text.translation_data import TranslationData
 from hybonet.metrics.bleu import translation_scores
 from hybonet.tasks.translation.decoding import Decoding, decode_all
-from hybonet.tasks.translation.models.translation_model import TranslationModel
+from hybonet.tasks.translation.models.translation_model import TranslatorBase
 from hybonet.tasks.translation.task import TranslationSettings, perplexity
 
 _SHOWN = 3  # sentences that a record shows
 
 
 def evaluate(
-    model: TranslationModel,
+    model: TranslatorBase,
     data: TranslationData,
     split: str,
     how: Decoding,

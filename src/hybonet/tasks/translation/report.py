@@ -1,14 +1,33 @@
-"""Tables of translation scores for the terminal."""
+"""What is shown of translation models: scores with what they were made with, and translations."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rich.table import Table
+from rich.text import Text
+
+from hybonet.reporting.headlines import Headline, Measure
 from hybonet.reporting.narrow_table import add_row, narrow_table
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from hybonet.tasks.run import Run
+
+_HEADLINE = Headline(
+    "Translation",
+    "Test sentences. BLEU and chrF: sacreBLEU's, of plain text. tok. BLEU: of lowercased Moses tokens, the paper's "
+    "convention. ppl: perplexity of the references, lower is better.",
+    {"direction": ("data", "direction"), "model": ("settings", "model"), "dim": ("settings", "dim")},
+    (
+        Measure("BLEU", ("test", "bleu"), decimals=2),
+        Measure("tok. BLEU", ("test", "tokenized_bleu"), decimals=2),
+        Measure("chrF", ("test", "chrf"), decimals=2),
+        Measure("ppl", ("test", "perplexity"), decimals=2),
+    ),
+    Measure("valid ppl", ("valid", "perplexity"), decimals=2),
+)
 
 LEGEND = (
     "Perplexity: of the references, lower is better. BLEU and chrF: sacreBLEU's, of plain text. Tokenised BLEU: of "
@@ -47,3 +66,36 @@ def examples_table(examples: Sequence[Mapping[str, str]]) -> Table:
         for name in ("source", "reference", "translation"):
             add_row(table, name, example[name])
     return table
+
+
+def headline(record: Mapping[str, Any]) -> Headline:
+    """What ``hybonet report`` shows of a record."""
+    return _HEADLINE
+
+
+def evaluation_tables(scores: Mapping[str, Any]) -> Iterable[Any]:
+    """The scores of a split, and how they were made."""
+    yield scores_table({scores["split"]: scores})
+    yield from _explained(scores)
+
+
+def after_training(run: Run) -> Iterable[Any]:
+    """What the terminal shows when a training is done."""
+    record = run.record
+    assert record is not None
+    yield scores_table(record)
+    yield from _explained(record.get("test"))
+    if "test" in record:
+        yield examples_table(record["test"]["examples"])
+
+
+def _explained(scores: Mapping[str, Any] | None) -> Iterable[Text]:
+    yield Text(LEGEND, style="dim")
+    for line in signature_lines(scores) if scores is not None else ():
+        yield Text(line, style="dim", no_wrap=True, overflow="ignore")  # to be copied whole
+
+
+def next_command(run: Run) -> str:
+    """A sentence to translate."""
+    sentence = "A sentence , cut as the training text is ." if run.about["tokenized"] else "A sentence."
+    return f"Translate with it: echo '{sentence}' | hybonet translate {shlex.quote(str(run.folder))}"

@@ -16,7 +16,7 @@ from hybonet.data.text.translation_data import TranslationData
 from hybonet.geometry import Lorentz
 from hybonet.optim import RiemannianAdam
 from hybonet.tasks.translation.models.by_name import translation_model_class
-from hybonet.tasks.translation.models.translation_model import TranslationModel
+from hybonet.tasks.translation.models.translation_model import TranslatorBase
 from hybonet.tasks.translation.settings import TranslationSettings
 from hybonet.training import generator_for
 from hybonet.training.random_numbers import seed_for
@@ -40,7 +40,7 @@ class TranslationTask:
         self.train_batches = TokenBatches(data.tokens["train"], settings.batch_tokens)
         self._sampling: SubwordSampling | None = None
 
-    def build_model(self) -> TranslationModel:
+    def build_model(self) -> TranslatorBase:
         model = build_translation_model(self.settings, len(self.data.source_tokenizer), len(self.data.target_tokenizer))
         if self.settings.compile:
             model.compile(dynamic=True)
@@ -99,7 +99,7 @@ class TranslationTask:
 
 def build_translation_model(
     settings: TranslationSettings, source_vocabulary: int, target_vocabulary: int
-) -> TranslationModel:
+) -> TranslatorBase:
     """The untrained model that settings ask for.
 
     Example:

@@ -14,7 +14,7 @@ from hybonet.nn.dropout import dropout
 from hybonet.tasks.translation.models.attention_maps import recorded_weights
 from hybonet.tasks.translation.models.euclidean_translator import TokenEmbedding, linear_inner_form
 from hybonet.tasks.translation.models.transformer_layers import masked_softmax
-from hybonet.tasks.translation.models.translation_model import AttentionMaps, DecodingCache, Memory, TranslationModel
+from hybonet.tasks.translation.models.translation_model import AttentionMaps, DecodingCache, Memory, TranslatorBase
 
 #: A sum of two equal variances is brought back to one.
 HALF = math.sqrt(0.5)
@@ -88,7 +88,7 @@ class LookUp(nn.Module):
         return out, weights.mean(1) if average_attn_weights else weights
 
 
-class ConvolutionTranslator(TranslationModel):
+class ConvolutionTranslator(TranslatorBase):
     """Gated convolutions in encoder and decoder, and attention to the source in every decoder layer.
 
     Args:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from hybonet.geometry.numerics import working
-from hybonet.tasks.translation.models.translation_model import TranslationModel
+from hybonet.tasks.translation.models.translation_model import TranslatorBase
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Hypothesis:
 
 
 @torch.no_grad()
-def greedy(model: TranslationModel, source: Tensor, *, max_length: int | None = None) -> list[Hypothesis]:
+def greedy(model: TranslatorBase, source: Tensor, *, max_length: int | None = None) -> list[Hypothesis]:
     """The likeliest next token, always; one hypothesis a sentence ``(B, S)``.
 
     ``max_length`` is the most tokens a translation may have; those that reach it are ended there.
@@ -42,7 +42,7 @@ def greedy(model: TranslationModel, source: Tensor, *, max_length: int | None = 
 
 @torch.no_grad()
 def sample(
-    model: TranslationModel,
+    model: TranslatorBase,
     source: Tensor,
     *,
     temperature: float = 1.0,
@@ -91,7 +91,7 @@ def sample(
 
 @torch.no_grad()
 def beam_search(
-    model: TranslationModel,
+    model: TranslatorBase,
     source: Tensor,
     *,
     beam: int = 4,
@@ -191,7 +191,7 @@ def _keep_ended(
         found[sentence].append(Hypothesis(words, value / penalty, value))
 
 
-def _allowed(model: TranslationModel, logits: Tensor, *, only_end: bool) -> tuple[Tensor, Tensor]:
+def _allowed(model: TranslatorBase, logits: Tensor, *, only_end: bool) -> tuple[Tensor, Tensor]:
     """Logits without what never follows, ``(N, V)``, and the logarithm of their normaliser, ``(N, 1)``."""
     logits = working(logits)
     logits[:, [model.padding, model.begin]] = -torch.inf
@@ -202,7 +202,7 @@ def _allowed(model: TranslationModel, logits: Tensor, *, only_end: bool) -> tupl
     return logits, normaliser
 
 
-def _limit(model: TranslationModel, max_length: int | None) -> int:
+def _limit(model: TranslatorBase, max_length: int | None) -> int:
     """The most tokens a translation may have; ``begin`` takes one of the model's positions."""
     most = model.max_length - 1
     if max_length is None:
@@ -216,7 +216,7 @@ def _limit(model: TranslationModel, max_length: int | None) -> int:
 
 
 def _one_by_one(
-    model: TranslationModel, source: Tensor, max_length: int | None, choose: Callable[[Tensor], Tensor]
+    model: TranslatorBase, source: Tensor, max_length: int | None, choose: Callable[[Tensor], Tensor]
 ) -> list[Hypothesis]:
     """One hypothesis a sentence, by a rule that chooses from the logits; finished ones leave the batch."""
     limit = _limit(model, max_length)

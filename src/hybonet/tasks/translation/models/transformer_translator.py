@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from hybonet.nn import KVCache
 from hybonet.tasks.translation.models.attention_maps import recorded_weights
-from hybonet.tasks.translation.models.translation_model import AttentionMaps, DecodingCache, Memory, TranslationModel
+from hybonet.tasks.translation.models.translation_model import AttentionMaps, DecodingCache, Memory, TranslatorBase
 
 
 class LayerCaches(DecodingCache):
@@ -31,7 +31,7 @@ class LayerCaches(DecodingCache):
             cross.reorder(sentences)
 
 
-class TransformerTranslator(TranslationModel):
+class TransformerTranslator(TranslatorBase):
     """Encoder and decoder layers with the call signatures of :mod:`hybonet.nn.transformer`.
 
     A subclass builds ``encoder_layers`` and ``decoder_layers`` and says how tokens become states. Their attention

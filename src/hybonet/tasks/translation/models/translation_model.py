@@ -37,7 +37,7 @@ class DecodingCache(ABC):
         """Keep these rows, in this order; rows of one sentence stay together, ``copies`` of each sentence kept."""
 
 
-class TranslationModel(nn.Module, ABC):
+class TranslatorBase(nn.Module, ABC):
     """An encoder of source sentences and a decoder that scores the next token of the target.
 
     Sentences are rows of token ids, padded at the end; the target given to the decoder starts with ``begin``. Masks

@@ -27,7 +27,7 @@ class Translator(TransformerTranslator):
     r"""Embeddings on the sheet, positions as residuals, a Lorentz Transformer, and the distance to a point a token.
 
     Logits of a target token with point :math:`c` and bias :math:`b` are :math:`-d_L^2(h, c) + b`; the points start at
-    the target embeddings and are trained apart from them. See :class:`TranslationModel` for the sizes and calls.
+    the target embeddings and are trained apart from them. See :class:`TranslatorBase` for the sizes and calls.
 
     Args:
         source_vocab, target_vocab, dim: tokens of each side, *ambient* coordinates.
