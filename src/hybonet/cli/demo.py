@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,7 @@ _EXAMPLES = """
 
 `hybonet demo` trains, measures, asks and draws; a minute or two on two cores.
 
-`hybonet demo --out runs/again --no-plot` needs no matplotlib.
+`hybonet demo --out runs/again --no-plot` draws no pictures; without matplotlib none are drawn either.
 """
 
 
@@ -30,11 +31,8 @@ def demo(
     """
     with clean_errors():
         from hybonet.cli.knowledge_graph import train
-        from hybonet.reporting.disk import require_matplotlib
         from hybonet.tasks.run_folder import holds_run
 
-        if plot:
-            require_matplotlib()
         if holds_run(out) and not overwrite:
             raise ValueError(
                 f"expected a new or empty folder, but {str(out)!r} holds an earlier run; add --overwrite to replace "
@@ -42,7 +40,11 @@ def demo(
             )
         train(out, {"data": "wordnet"}, [], overwrite=overwrite)
         _show_examples(out)
-        if plot:
+        if plot and not find_spec("matplotlib"):
+            typer.echo(
+                f"No pictures: matplotlib is not installed. Run pip install 'hybonet[plot]', then hybonet plot {out}"
+            )
+        elif plot:
             from hybonet.tasks.knowledge_graph.pictures import draw_run
 
             for path in draw_run(out, out):
