@@ -45,15 +45,13 @@ Teachers = Annotated[
     list[Path] | None,
     typer.Option(help="A finished run on the same graph to learn from besides the triples. May be repeated."),
 ]
-OtherReading = Annotated[
+InverseWeight = Annotated[
     float | None,
     typer.Option(
-        min=0, help="Score by both readings of a triple, as the setting of that name.", show_default="the run's"
+        min=0, help="Score triples in both directions, as the setting of that name.", show_default="the run's"
     ),
 ]
-ReadingPower = Annotated[
-    float | None, typer.Option(help="Likewise, beside an other reading.", show_default="the run's")
-]
+InversePower = Annotated[float | None, typer.Option(help="Likewise, with an inverse weight.", show_default="the run's")]
 Names = Annotated[Path | None, typer.Option(help="File of entity label and readable name.")]
 
 _TRAIN_EXAMPLES = """
@@ -82,9 +80,9 @@ The best model of a run on its test triples: `hybonet evaluate runs/wordnet`
 
 On the validation triples, all numbers for a program: `hybonet evaluate runs/wordnet --split valid --json`
 
-Ranked as the paper's code does: `hybonet evaluate runs/wordnet --protocol released`
+Ranked as the paper's code does: `hybonet evaluate runs/wordnet --protocol paper_code`
 
-By both readings of a triple, is it better? `hybonet evaluate runs/wordnet --split valid --other-reading 0.4`
+In both directions, is it better? `hybonet evaluate runs/wordnet --split valid --inverse-weight 0.4`
 """
 _PREDICT_EXAMPLES = """
 **Examples**
@@ -165,7 +163,7 @@ def _start(out: Path, settings: KnowledgeGraphSettings, given: dict[str, Any], o
     from hybonet.tasks.knowledge_graph.run import start_run
 
     recipe_name, teachers = given.pop("recipe", "default"), given.pop("teacher", ())
-    if recipe(recipe_name, "kg").taught and not teachers:
+    if recipe(recipe_name, "kg").distilled and not teachers:
         raise ValueError(
             f"expected --teacher RUN with the recipe {recipe_name}, which learns from trained runs; give one or more, "
             "or choose another recipe"
@@ -199,13 +197,13 @@ def load_data(given: dict[str, Any]) -> TripleData:
 def _show(out: Path) -> None:
     from rich.console import Console
 
-    from hybonet.tasks.knowledge_graph.report import LEGEND, RELEASED, metrics_table
+    from hybonet.tasks.knowledge_graph.report import LEGEND, PAPER_CODE, metrics_table
     from hybonet.tasks.knowledge_graph.run import read_graph
     from hybonet.tasks.run_folder import read_record
 
     record, console = read_record(out), Console(highlight=False)
     console.print(metrics_table(record))
-    console.print(f"{LEGEND} {RELEASED if 'test' in record else ''}", style="dim")
+    console.print(f"{LEGEND} {PAPER_CODE if 'test' in record else ''}", style="dim")
     graph = read_graph(out)
     head, relation, _ = graph.train[0].tolist()
     question = f"--head {shlex.quote(graph.entities[head])} --relation {shlex.quote(graph.relations[relation])}"
@@ -217,14 +215,14 @@ def evaluate(
     run: Trained,
     split: Annotated[Literal["train", "valid", "test"], typer.Option(help="Which triples.")] = "test",
     protocol: Annotated[
-        Literal["standard", "released"],
-        typer.Option(help="released: the head itself is no candidate, as in the paper's code (easier)."),
+        Literal["standard", "paper_code"],
+        typer.Option(help="paper_code: the head itself is no candidate, as in the paper's code (easier)."),
     ] = "standard",
     ties: Annotated[
         Literal["realistic", "optimistic", "pessimistic"], typer.Option(help="Rank of the truth among equal scores.")
     ] = "realistic",
-    other_reading: OtherReading = None,
-    reading_power: ReadingPower = None,
+    inverse_weight: InverseWeight = None,
+    inverse_power: InversePower = None,
     as_json: AsJson = False,
 ) -> None:
     """Filtered ranking metrics of a run: overall, by direction, by relation and by kind of relation."""
@@ -242,8 +240,8 @@ def evaluate(
         model = KGModel(read_model(run, graph), graph, config=read_config(run, "kg"))
         if not len(model.graph.triples(split)):
             raise ValueError(f"the graph of {run} has no {split} triples; choose another --split")
-        readings = _read_as_asked(model, other_reading, reading_power)
-        result = {**readings, **measure(model.scorer, model.graph, split, protocol=protocol, ties=ties)}
+        directions = _score_as_asked(model, inverse_weight, inverse_power)
+        result = {**directions, **measure(model.scorer, model.graph, split, protocol=protocol, ties=ties)}
         if as_json:
             typer.echo(json.dumps(result, indent=1))
         else:
@@ -253,23 +251,23 @@ def evaluate(
             console.print(LEGEND, style="dim")
 
 
-def _read_as_asked(model: KGModel, other: float | None, power: float | None) -> dict[str, float]:
+def _score_as_asked(model: KGModel, other: float | None, power: float | None) -> dict[str, float]:
     """Let a model read as options say, or else its own settings; how it reads, as far as that is known."""
     from hybonet.tasks.knowledge_graph.task import KnowledgeGraphSettings
 
-    given = only_given(other_reading=other, reading_power=power)
+    given = only_given(inverse_weight=other, inverse_power=power)
     own, fields = model.config.get("settings", {}), KnowledgeGraphSettings.model_fields
-    names = ("other_reading", "reading_power")
+    names = ("inverse_weight", "inverse_power")
     if not given:
         return {name: own[name] for name in names if name in own}
     asked = {name: given.get(name, own.get(name, fields[name].default)) for name in names}
-    if not asked["other_reading"] and power is not None:
-        found = "the run has none of its own" if other is None else "got --other-reading 0"
+    if not asked["inverse_weight"] and power is not None:
+        found = "the run has none of its own" if other is None else "got --inverse-weight 0"
         raise ValueError(
-            "expected a share of the other reading with --reading-power, which changes nothing without one, and "
-            f"{found}; give --other-reading 0.3, say, or leave --reading-power out"
+            "expected an inverse weight with --inverse-power, which changes nothing without one, and "
+            f"{found}; give --inverse-weight 0.3, say, or leave --inverse-power out"
         )
-    model.read_both_ways(**asked)
+    model.score_both_directions(**asked)
     return asked
 
 
@@ -291,8 +289,8 @@ def predict(
     faiss: Annotated[
         bool, typer.Option("--faiss", help="Search in a faiss index: the same answers, without probabilities.")
     ] = False,
-    other_reading: OtherReading = None,
-    reading_power: ReadingPower = None,
+    inverse_weight: InverseWeight = None,
+    inverse_power: InversePower = None,
     form: AnswersFormat = None,
 ) -> None:
     """Ask a trained model: give two of head, relation and tail, and it ranks what the third may be.
@@ -315,7 +313,7 @@ def predict(
                 "leave out the head, relation or tail that you ask for"
             )
         model = KGModel.load(run)
-        _read_as_asked(model, other_reading, reading_power)
+        _score_as_asked(model, inverse_weight, inverse_power)
         index = model.index() if faiss else None
         try:
             judged = model.judge(asked) if whole else []

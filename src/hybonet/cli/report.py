@@ -41,8 +41,9 @@ def report(
             report_rows,
             report_table,
         )
+        from hybonet.tasks.run_folder import renewed
 
-        found = experiments(load_records(runs))
+        found = experiments(map(renewed, load_records(runs)))
         kinds = by_kind(found)
         if form == "json":
             typer.echo(json.dumps([each.as_json() for each in found], indent=1))

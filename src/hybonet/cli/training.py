@@ -61,9 +61,9 @@ def settings_for(task: str, recipe_name: str, changes: list[str]) -> Any:
 
     settings = override(recipe(recipe_name, task).settings, changes)
     check_device(settings.device)
-    idle = settings.idle()
+    unused = settings.unused()
     names = [change.partition("=")[0].strip() for change in changes]
-    tell_notes(f"{name} changes nothing here, since {idle[name]}" for name in dict.fromkeys(names) if name in idle)
+    tell_notes(f"{name} changes nothing here, since {unused[name]}" for name in dict.fromkeys(names) if name in unused)
     return settings
 
 

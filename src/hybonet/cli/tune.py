@@ -315,7 +315,7 @@ _KG = Kind(
     "The search knows no test triples. hybonet train leaves them, too, out of the rankings, so its validation figures "
     "are higher.",
     fixed=dict.fromkeys(
-        ("teacher_share", "teacher_answers", "teacher_sharpness"),
+        ("distillation_weight", "distillation_answers", "teacher_logit_scale"),
         "a search has no teachers to learn from; leave it out",
     ),
 )

@@ -26,6 +26,8 @@ _BY_TASK: dict[str, dict[str, dict[str, Any]]] = {
     "translation": TRANSLATION,
     "typing": ENTITY_TYPING,
 }
+#: What recipes were called in earlier versions.
+_OLD_NAMES = {"wn18rr-32-taught": "wn18rr-32-distilled"}
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Recipe:
     data: str | None = None
     published: dict[str, float] = field(default_factory=dict)
     #: Whether it is for learning from trained runs, and nothing without them.
-    taught: bool = False
+    distilled: bool = False
     #: What ``hybonet tune`` tries, by setting.
     ranges: Mapping[str, Range] = field(default_factory=dict)
 
@@ -79,7 +81,7 @@ def recipe(name: str, task: str | None = None) -> Recipe:
         return Recipe(name, task, "settings of a file", read_settings_file(Path(name), kind))
     fitting = [each.name for each in known.values() if task in (None, each.task)]
     if name not in known:
-        raise ValueError(f"unknown recipe {name!r}; {near_match(name, fitting)}")
+        raise ValueError(f"unknown recipe {name!r}; {near_match(name, fitting, _OLD_NAMES)}")
     if name not in fitting:
         raise ValueError(
             f"expected a recipe for {_verb(task)}, but {name!r} is one for {_verb(known[name].task)}; choose one of "

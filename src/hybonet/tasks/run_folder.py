@@ -146,7 +146,20 @@ def read_config(folder: Path, *tasks: str) -> dict[str, Any]:
         *others, last = map(command_for, tasks)
         wanted = f"{', '.join(others)} or {last}" if others else last
         raise ValueError(f"expected a run of {wanted} in {str(folder)!r}, but {found}; give another folder")
-    return config
+    return renewed(config)
+
+
+def renewed(content: dict[str, Any]) -> dict[str, Any]:
+    """A configuration or a record of any task by the names of today, if an earlier version wrote it."""
+    from hybonet.tasks.graph.settings import GraphSettings
+    from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings
+
+    settings = content.get("settings")
+    kinds: dict[Any, type[LoopSettings]] = {"kg": KnowledgeGraphSettings, "graph": GraphSettings}
+    kind = kinds.get(content.get("task"))
+    if kind is None or not isinstance(settings, dict):
+        return content
+    return {**kind.renewed(content), "settings": kind.renewed(settings)}
 
 
 def read_settings_as(kind: type[_Settings], config: dict[str, Any], folder: Path) -> _Settings:
@@ -213,7 +226,7 @@ def change_settings(folder: Path, before: _Settings, changes: list[str]) -> _Set
 
 def read_record(folder: Path) -> dict[str, Any]:
     """The record of a finished run."""
-    return read_json(folder, RECORD)
+    return renewed(read_json(folder, RECORD))
 
 
 def source_name(source: str) -> str:

@@ -15,7 +15,7 @@ tags:
 # {model} on {source}
 
 A model of {what} on a graph of {nodes:,} nodes and {edges:,} edges, `{source}`, which is in this folder: {dim}
-numbers a node, {layers} graph layers{space}.
+dimensions per node, {layers} graph layers{space}.
 
 ## Use
 

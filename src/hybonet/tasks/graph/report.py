@@ -24,7 +24,7 @@ def metrics_table(record: Mapping[str, Any]) -> Table:
         [""],
         list(shown.values()),
         title=f"{data['source']}: {data['nodes']:,} nodes, {data['edges']:,} edges\n"
-        f"{settings['model']}, {settings['dim']} numbers a node, best epoch {record['best_epoch']} of "
+        f"{settings['model']}, {settings['dim']} dimensions per node, best epoch {record['best_epoch']} of "
         f"{record['epochs']}, {record['seconds']:.0f} s",
     )
     for part, title, style in (("valid", "validation", ""), ("test", "test", "bold")):
@@ -54,8 +54,8 @@ def legend(record: Mapping[str, Any]) -> str:
         text = "ROC AUC: how often a held-out edge is nearer than a pair without one. AP: average precision."
     else:
         text = f"F1: {record['measure'].removeprefix('F1 ').removesuffix(' F1')}."
-    if record["protocol"] == "released":
-        return f"{text} Protocol released: that of the published code, which leaks; compare with nothing else."
+    if record["protocol"] == "paper_code":
+        return f"{text} Protocol paper_code: that of the published code, which leaks; compare with nothing else."
     return f"{text} Protocol standard."
 
 

@@ -41,8 +41,8 @@ _METRICS = {
 }
 
 
-_BOTH_READINGS = """
-Triples are scored by both of their readings, from head to tail and back; `read_both_ways(0)` answers by one.
+_BOTH_DIRECTIONS = """
+Triples are scored in both directions, from head to tail and back; `score_both_directions(0)` answers in one.
 """
 
 
@@ -60,7 +60,7 @@ def model_card(
     Args:
         source: name of the graph.
         sizes: its numbers of entities, relations and training triples.
-        config: the model's ``dim`` and curvature ``K``, and its ``shares`` of readings, if any.
+        config: the model's ``dim`` and curvature ``K``, and its ``shares`` of the two directions, if any.
         record: of the run, as ``record.json`` has it.
         folder, example: the folder, and a head and a relation, for the lines that show how to use it.
 
@@ -72,7 +72,7 @@ def model_card(
     labels = ", ".join(f'"{label}"' for label in example)
     text = _HEAD.format(source=source, folder=folder, example=labels, **sizes, dim=config["dim"], K=config["K"])
     if config.get("shares") is not None:
-        text += _BOTH_READINGS
+        text += _BOTH_DIRECTIONS
     if record is None:
         return text
     rows = {"validation": record.get("valid"), "test": record.get("test", {}).get("both")}

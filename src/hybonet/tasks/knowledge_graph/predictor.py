@@ -19,7 +19,7 @@ from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 from hybonet.tasks.knowledge_graph.pretrained import write_pretrained
 from hybonet.tasks.knowledge_graph.run import read_graph, read_model
-from hybonet.tasks.knowledge_graph.task import read_with_other
+from hybonet.tasks.knowledge_graph.task import score_with_inverse
 from hybonet.tasks.pretrained import record_if_known
 from hybonet.tasks.run_folder import read_config
 
@@ -227,26 +227,26 @@ class KGModel:
             for (h, r, t), *values in zip(rows, *(column.tolist() for column in columns), strict=True)
         ]
 
-    def read_both_ways(self, other_reading: float, reading_power: float = 0.5) -> None:
-        """Answer by both readings of a triple from now on, as the settings of these names do; by one with 0.
+    def score_both_directions(self, inverse_weight: float, inverse_power: float = 0.5) -> None:
+        """Score triples in both directions from now on, as the settings of these names do; in one with 0.
 
         A record of other answers is forgotten: ``hybonet evaluate`` measures the saved model anew.
 
         Example:
             >>> graph = TripleData.from_labels([("dog", "is a", "canine"), ("wolf", "is a", "canine")])
             >>> model = KGModel(TripleScorer(3, 1, 8), graph)
-            >>> model.read_both_ways(0.4)
-            >>> model.scorer.reads_both_ways
+            >>> model.score_both_directions(0.4)
+            >>> model.scorer.scores_both_directions
             True
         """
         before = self.scorer.shares
-        read_with_other(self.scorer, self.graph, other_reading, reading_power)
+        score_with_inverse(self.scorer, self.graph, inverse_weight, inverse_power)
         after = self.scorer.shares
         same = torch.equal(before, after) if before is not None and after is not None else before is after
         if not same:
             self.record = None  # its metrics are those of other answers
         if "settings" in self.config:
-            now = {"other_reading": other_reading, "reading_power": reading_power}
+            now = {"inverse_weight": inverse_weight, "inverse_power": inverse_power}
             self.config["settings"] = {**self.config["settings"], **now}
 
     def index(self) -> FaissTailSearch:
@@ -255,17 +255,17 @@ class KGModel:
         It finds the same answers with the same scores, but sees only the best of them: what all scores add up to is
         unknown, so ``Answer.probability`` is None. Models that read triples both ways have no such index.
         """
-        self._refuse_both_readings()
+        self._refuse_both_directions()
         from hybonet.tasks.knowledge_graph.models.faiss_search import FaissTailSearch
 
         return FaissTailSearch(self.hyperbolic_scorer("an index"))
 
-    def _refuse_both_readings(self) -> None:
-        if self.scorer.reads_both_ways:
+    def _refuse_both_directions(self) -> None:
+        if self.scorer.scores_both_directions:
             raise ValueError(
-                "expected a model that answers by one reading for an index, got one with other_reading, whose "
-                "candidates lie elsewhere for each relation; ask without the index, or by one reading: "
-                "read_both_ways(0), or --other-reading 0"
+                "expected a model that scores in one direction for an index, got one with inverse_weight, whose "
+                "candidates lie elsewhere for each relation; ask without the index, or in one direction: "
+                "score_both_directions(0), or --inverse-weight 0"
             )
 
     def hyperbolic_scorer(self, wanted: str) -> TripleScorer:
@@ -294,7 +294,7 @@ class KGModel:
         self, questions: list[_Question], top: int, known: bool, index: FaissTailSearch | None = None
     ) -> list[list[Answer]]:
         if index is not None:
-            self._refuse_both_readings()
+            self._refuse_both_directions()
         if top < 1:
             raise ValueError(f"expected at least one answer a question, got top={top}; give a positive number")
         answers: dict[int, list[Answer]] = {}
@@ -314,12 +314,12 @@ class KGModel:
         return [answers[place] for place in range(len(questions))]
 
     def _search(self) -> TailSearch | ScoreSearch:
-        """Prepared with the first question, and again if weights, or the number of readings, have changed since."""
+        """Prepared with the first question, and again if weights, or the number of directions, have changed since."""
         scorer = self.scorer
         weights = [(parameter.data_ptr(), parameter._version) for parameter in scorer.parameters()]
-        state = (weights, scorer.reads_both_ways)
+        state = (weights, scorer.scores_both_directions)
         if self._tails is None or self._tails[0] != state:
-            if isinstance(scorer, TripleScorer) and not scorer.reads_both_ways:
+            if isinstance(scorer, TripleScorer) and not scorer.scores_both_directions:
                 self._tails = (state, TailSearch(scorer))
             else:
                 self._tails = (state, ScoreSearch(scorer))

@@ -22,7 +22,7 @@ LEGEND = (
     "MRR: mean of 1/rank. H@k: share of answers ranked k or better. MR: mean rank. AMR: mean rank divided by that of "
     "guessing, so 1 is chance and less is better."
 )
-RELEASED = "released: the protocol of the paper's code, where the head itself is no candidate; it is easier."
+PAPER_CODE = "paper's code: its protocol, where the head itself is no candidate; it is easier."
 
 
 def _cells(metrics: dict[str, float]) -> list[str]:
@@ -30,7 +30,7 @@ def _cells(metrics: dict[str, float]) -> list[str]:
 
 
 def metrics_table(record: dict[str, Any]) -> Table:
-    """The record of a run in a few lines: validation, test, and test by the paper's released protocol."""
+    """The record of a run in a few lines: validation, test, and test by the protocol of the paper's code."""
     data, settings = record["data"], record["settings"]
     table = narrow_table(
         [""],
@@ -42,9 +42,9 @@ def metrics_table(record: dict[str, Any]) -> Table:
     add_row(table, "validation", *_cells(record["valid"]))
     if "test" in record:
         add_row(table, "test", *_cells(record["test"]["both"]), style="bold")
-        add_row(table, "test (released)", *_cells(record["test_released_protocol"]), style="dim")
-        if "test_one_reading" in record:
-            add_row(table, "test (one reading)", *_cells(record["test_one_reading"]), style="dim")
+        add_row(table, "test (paper's code)", *_cells(record["test_paper_code"]), style="dim")
+        if "test_one_direction" in record:
+            add_row(table, "test (one direction)", *_cells(record["test_one_direction"]), style="dim")
     return table
 
 
@@ -52,8 +52,8 @@ def evaluation_tables(result: dict[str, Any]) -> list[Table]:
     """An evaluation in full: overall and by direction, by kind of relation, by relation (most triples first)."""
     numbers = ["asked", *_SHOWN.values()]
     title = f"{result['split']}, {result['protocol']} protocol, ties {result['ties']}"
-    if result.get("other_reading"):
-        title += f", other reading {result['other_reading']:g} (power {result['reading_power']:g})"
+    if result.get("inverse_weight"):
+        title += f", inverse weight {result['inverse_weight']:g} (power {result['inverse_power']:g})"
     overall = narrow_table(["questions"], numbers, title=title)
     for name in ("both", "tails", "heads"):
         add_row(overall, name, f"{result[name]['count']:.0f}", *_cells(result[name]))

@@ -66,8 +66,10 @@ def start_run(
         about["teachers"] = [describe_teacher(run) for run in teachers]
     with new_run(folder, overwrite=overwrite) as staging:
         if models:
-            sharpness = settings.teacher_sharpness * task.sharpness
-            answers = ask_teachers(models, data, sharpness=sharpness, answers=settings.teacher_answers, advance=advance)
+            logit_scale = settings.teacher_logit_scale * task.logit_scale
+            answers = ask_teachers(
+                models, data, logit_scale=logit_scale, answers=settings.distillation_answers, advance=advance
+            )
             answers.save(staging / TEACHER)
         graph = write_graph(staging, data)
         content = {"task": task.name, **about, "settings": settings.model_dump(), "graph": graph}
@@ -100,15 +102,15 @@ def _measures(folder: Path, task: KnowledgeGraphTask, result: FitResult) -> dict
     measures: dict[str, Any] = {"valid": result.best}
     if len(task.data.test):
         measures["test"] = evaluate(result.model, task.data, "test")
-        released = evaluate(result.model, task.data, "test", protocol="released")
-        measures["test_released_protocol"] = released["both"]
-        if task.settings.other_reading:
+        paper_code = evaluate(result.model, task.data, "test", protocol="paper_code")
+        measures["test_paper_code"] = paper_code["both"]
+        if task.settings.inverse_weight:
             model = result.model
             assert isinstance(model, TripleModel)
             shares = model.shares
-            model.read_both_ways(None)
-            measures["test_one_reading"] = evaluate(model, task.data, "test")["both"]
-            model.read_both_ways(shares)
+            model.score_both_directions(None)
+            measures["test_one_direction"] = evaluate(model, task.data, "test")["both"]
+            model.score_both_directions(shares)
     if task.teacher is not None:
         measures["teachers"] = _read_config(folder)["teachers"]
     return measures
@@ -125,7 +127,7 @@ def read_teachers(runs: Sequence[Path], settings: KnowledgeGraphSettings, data: 
     """The best models of runs to learn from, if they know this very graph and the settings have a place for them."""
     if not runs:
         fields = KnowledgeGraphSettings.model_fields
-        for name in ("teacher_share", "teacher_answers", "teacher_sharpness"):
+        for name in ("distillation_weight", "distillation_answers", "teacher_logit_scale"):
             if getattr(settings, name) != fields[name].default:
                 raise ValueError(
                     f"expected --teacher RUN with {name}={getattr(settings, name)}; give one, or leave it out"
