@@ -15,8 +15,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from torch import nn
-
 from hybonet.tasks.base import TaskSpec, spec, specs
 from hybonet.tasks.new_folder import new_folder
 from hybonet.tasks.provenance import now, provenance
@@ -105,7 +103,7 @@ class Run:
         """The record of a finished training; None where there is none yet."""
         return renewed(read_json(self.folder, RECORD)) if (self.folder / RECORD).exists() else None
 
-    def model(self) -> nn.Module:
+    def model(self) -> Any:
         """The best model."""
         return self.load_into(self.task.build_model())
 

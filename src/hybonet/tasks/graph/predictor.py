@@ -75,6 +75,7 @@ class GraphModel(Predictor):
     """
 
     task_name = "graph"
+    model: NodeModel
 
     def __init__(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from hybonet.tasks.options import EvaluateOptions, ExportOptions, Options, PlotOptions, option
+from hybonet.tasks.options import EvaluateOptions, Options, PlotOptions, option
 
 
 class DataOptions(Options):
@@ -62,11 +62,14 @@ class Plot(PlotOptions):
     )
 
 
-class Export(ExportOptions):
+class Export(Options):
     """What is written."""
 
     to: Literal["pretrained", "vectors", "pykeen"] = option(
         "pretrained",
         "pretrained: a folder for `hybonet.load`, with a model card; vectors: the entities' coordinates as .tsv, .csv, "
         ".parquet or .npz; pykeen: a folder with triples and embeddings.",
+    )
+    chart: Literal["lorentz", "poincare", "klein", "tangent"] | None = option(
+        None, "Coordinates of vectors and embeddings; tangent: Euclidean, at the origin.", shown="lorentz"
     )
