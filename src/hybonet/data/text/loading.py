@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Any
 
+from hybonet.data.io.in_memory import MemoryTable, is_path, memory_splits, memory_table
 from hybonet.data.io.source_file import PACKED, SourceFile, read_source
 from hybonet.data.registry import DataSet, given_options, locate
 from hybonet.data.text.byte_pairs import read_codes
-from hybonet.data.text.parallel_text import Pairs, ParallelText, check_direction, note_shared, read_aligned, read_table
+from hybonet.data.text.parallel_text import (
+    Pairs,
+    ParallelText,
+    check_direction,
+    note_shared,
+    read_aligned,
+    read_table,
+    whole_pairs,
+)
 from hybonet.metrics.bleu import without_rules
 
 #: Names that the files of a split may have.
@@ -21,7 +31,7 @@ _HELD_OUT = 1000  # pairs for valid and for test at most
 
 
 def load_corpus(
-    source: str | Path | None = None,
+    data: Any = None,
     *,
     direction: str | None = None,
     source_file: str | Path | None = None,
@@ -33,10 +43,12 @@ def load_corpus(
     """A parallel corpus by name, or a person's own.
 
     Args:
-        source: a name (``toy``, ``multi30k``), a table (source, tab, target a line), or a folder with ``train``,
-            ``valid`` and ``test`` as tables or, with a direction, as ``train.en`` and ``train.de``.
+        data: a name (``toy``, ``multi30k``), a table (source, tab, target a line), or a folder with ``train``,
+            ``valid`` and ``test`` as tables or, with a direction, as ``train.en`` and ``train.de``; or a frame or rows
+            of two columns, a Hugging Face data set (``translation`` by language, with a direction), or a mapping of
+            parts.
         direction: ``en-de``: translated from which language into which.
-        source_file, target_file: two aligned files, instead of ``source``.
+        source_file, target_file: two aligned files, instead of ``data``.
         tokenized: whether punctuation stands apart already, as Moses does it.
         codes: a file of subword-nmt's merges.
         seed: of the choice of what is held out, where there is no file for it.
@@ -51,25 +63,34 @@ def load_corpus(
         ValueError: expected a corpus, got 'multi30', which is neither a path nor a name; did you mean 'multi30k'?
     """
     two = [file for file in (source_file, target_file) if file is not None]
-    if bool(two) == (source is not None):
+    if bool(two) == (data is not None):
         raise ValueError("expected either a corpus (--data) or two aligned files (--source and --target)")
     if two and len(two) < 2:
         raise ValueError(f"expected two aligned files, got {str(two[0])!r} alone; give --source and --target together")
+    if isinstance(data, ParallelText):
+        return data
     path = Path()
-    if source is not None:
+    if data is not None and is_path(data):
         given = given_options(load_corpus, locals())
-        found = locate(source, "translation", {name: value for name, value in given.items() if name != "direction"})
+        found = locate(data, "translation", {name: value for name, value in given.items() if name != "direction"})
         if isinstance(found, DataSet):
             return _load_named(found, direction)
         path = found
     notes: list[str] = []
-    files: dict[str, tuple[SourceFile, ...]]
-    if two:
+    languages = check_direction(direction or _UNNAMED)
+    files: dict[str, tuple[SourceFile, ...]] = {}
+    checksums: dict[str, str] = {}
+    if data is not None and not is_path(data):
+        splits = {}
+        for split, part in memory_splits(data).items():
+            splits[split], checksums[split] = _memory_pairs(part, languages if direction else None, notes)
+    elif two:
         files = {"train": (read_source(two[0]), read_source(two[1]))}
     else:
         files = _folder_files(path, direction) if path.is_dir() else {"train": (read_source(path),)}
-    languages = check_direction(direction or _UNNAMED)
-    splits = {split: _read(parts, notes) for split, parts in files.items()}
+    if files:
+        splits = {split: _read(parts, notes) for split, parts in files.items()}
+        checksums = _checksums([file for parts in files.values() for file in parts])
     if "valid" not in splits:
         splits = _hold_out(splits, seed, notes)
     notes += note_shared(splits)
@@ -78,14 +99,37 @@ def load_corpus(
     elif not tokenized:
         notes.append("tokenised BLEU uses Moses's rules for English; name the languages with --direction for others")
     return ParallelText(
-        str(source if source is not None else source_file),
+        (str(data) if is_path(data) else type(data).__name__) if data is not None else str(source_file),
         languages,
         splits,
-        sha256=_checksums([file for parts in files.values() for file in parts]),
+        sha256=checksums,
         tokenized=tokenized,
         merges=tuple(read_codes(read_source(codes))) if codes is not None else (),
         notes=tuple(notes),
     )
+
+
+def _memory_pairs(data: Any, languages: tuple[str, str] | None, notes: list[str]) -> tuple[Pairs, str]:
+    """Pairs of another library's table, and their checksum."""
+    table = memory_table(data)
+    if table.names == ("translation",):
+        rows: list[dict[str, str]] = table.columns[0]
+        both = languages or tuple(rows[0])
+        if len(both) != 2 or not all(set(both) <= set(row) for row in rows):
+            raise ValueError(
+                f"{table.source}: expected translations with the languages {' and '.join(both)}, got "
+                f"{', '.join(rows[0])}; choose two with direction=, such as 'en-de'"
+            )
+        table = MemoryTable(table.source, both, [[row[language] for row in rows] for language in both])
+    elif languages and set(languages) <= set(table.names):
+        columns = [table.columns[table.names.index(language)] for language in languages]
+        table = MemoryTable(table.source, languages, columns)
+    if len(table.columns) != 2:
+        raise ValueError(
+            f"{table.source}: expected two columns, a sentence and its translation, got {len(table.columns)}"
+            f"{': ' + ', '.join(table.names) if table.names else ''}; keep these two, or name languages with direction="
+        )
+    return whole_pairs(table.texts[0], table.texts[1], table.source, notes, lines_are="row"), table.sha256
 
 
 def _load_named(entry: DataSet, direction: str | None) -> ParallelText:

@@ -109,7 +109,7 @@ def read_aligned(source: SourceFile, target: SourceFile, notes: list[str]) -> Pa
             f"expected as many lines in {target.source} as in {source.source}, got {len(second):,} and "
             f"{len(first):,}; give two files whose lines belong together"
         )
-    return _whole_pairs(first, second, f"{source.source}, {target.source}", notes)
+    return whole_pairs(first, second, f"{source.source}, {target.source}", notes)
 
 
 def read_table(file: SourceFile, notes: list[str]) -> Pairs:
@@ -131,7 +131,7 @@ def read_table(file: SourceFile, notes: list[str]) -> Pairs:
                 "--target"
             )
     filled = [row if len(row) == 2 else ["", ""] for row in rows]
-    return _whole_pairs([row[0] for row in filled], [row[1] for row in filled], file.source, notes)
+    return whole_pairs([row[0] for row in filled], [row[1] for row in filled], file.source, notes)
 
 
 def note_shared(splits: Mapping[str, Pairs]) -> list[str]:
@@ -155,13 +155,16 @@ def _lines(file: SourceFile) -> list[str]:
     return [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
 
 
-def _whole_pairs(source: Sequence[str], target: Sequence[str], where: str, notes: list[str]) -> Pairs:
+def whole_pairs(
+    source: Sequence[str], target: Sequence[str], where: str, notes: list[str], *, lines_are: str = "line"
+) -> Pairs:
+    """Pairs of sentences, those with an empty side left out and noted."""
     source, target = [text.strip() for text in source], [text.strip() for text in target]
     empty = [number for number, pair in enumerate(zip(source, target, strict=True), 1) if not all(pair)]
     if empty:
         shown = ", ".join(map(str, empty[:_SHOWN])) + (", …" if len(empty) > _SHOWN else "")
         plural = "" if len(empty) == 1 else "s"
-        notes.append(f"{where}: {len(empty):,} pair{plural} with an empty side left out (line{plural} {shown})")
+        notes.append(f"{where}: {len(empty):,} pair{plural} with an empty side left out ({lines_are}{plural} {shown})")
     kept = [pair for pair in zip(source, target, strict=True) if all(pair)]
     if not kept:
         raise ValueError(
