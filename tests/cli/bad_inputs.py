@@ -163,7 +163,7 @@ OPTIONS = [
         ("other.json: expected the record of a finished run (kg, hierarchy, graph,", "got other JSON"),
         write("other.json", "{}"),
     ),
-    BadInput("the place of what is not here", "data path UMLS", ("not on this machine", "hybonet data fetch UMLS")),
+    BadInput("the place of what is not here", "data path UMLS", ("files of UMLS", "hybonet data fetch UMLS")),
     BadInput("a file as --out", "train kg --out triples.tsv", ("got the file 'triples.tsv'; choose another --out",)),
     BadInput("--out below a file", "train kg --out triples.tsv/new", ("triples.tsv'; choose another --out",)),
     BadInput("an --out in use", "train kg --out run", ("'run' holds files; go on with --resume",)),

@@ -101,6 +101,12 @@ def test_a_missing_key_names_the_one_that_was_meant():
 def test_rows_survive_writing():
     mention = Mention(("«Oh»",), ("Zoë", "Ö."), (), ("person",))
     assert read_mentions(source(as_row(mention))) == [mention]
+    array = f"[\n{as_row(mention)},\n{as_row(mention)}]"
+    assert read_mentions(source(array)) == [mention, mention]
+    with pytest.raises(ValueError, match="entry 2: expected a key 'mention_span'"):
+        read_mentions(source(f'[{as_row(mention)}, {{"left_context_token": []}}]'))
+    with pytest.raises(ValueError, match="line 3: expected a JSON array of mentions, got malformed JSON"):
+        read_mentions(source(array[:-20]))
 
 
 def test_inventories_with_and_without_levels():

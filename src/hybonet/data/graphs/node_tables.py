@@ -16,7 +16,7 @@ _NODE_WORDS = frozenset(("node", "id", "name", "node_id"))
 _LABEL_WORDS = frozenset(("label", "class", "category", "y"))
 
 
-def read_features(file: SourceFile, header: bool | None) -> tuple[list[str], torch.Tensor]:
+def read_features(file: SourceFile | Grid, header: bool | None) -> tuple[list[str], torch.Tensor]:
     r"""Nodes and their numbers, float32 of shape (nodes, features).
 
     Example:
@@ -24,7 +24,7 @@ def read_features(file: SourceFile, header: bool | None) -> tuple[list[str], tor
         Traceback (most recent call last):
         ValueError: a.csv, line 2: expected a finite number in column 1, got 'old' for node 'bob'; correct it, ...
     """
-    if ending_of(file) == ".npz":
+    if isinstance(file, SourceFile) and ending_of(file) == ".npz":
         arrays = read_arrays(file, features=True, nodes=False)
         values = arrays["features"]
         if values.ndim != 2 or values.dtype.kind not in "biuf":
@@ -80,7 +80,7 @@ def _is_feature_header(row: list[str]) -> bool:
 
 
 def read_labels(
-    file: SourceFile, label_column: str | int | None, header: bool | None, allow_unlabelled: bool
+    file: SourceFile | Grid, label_column: str | int | None, header: bool | None, allow_unlabelled: bool
 ) -> dict[str, tuple[str, str]]:
     r"""Each node's label, empty if it has none, and where it stands.
 
@@ -88,7 +88,7 @@ def read_labels(
         >>> read_labels(SourceFile("a.csv", "a.csv", b"node,label\nann,red\nbob,blue\n"), None, None, False)
         {'ann': ('red', 'a.csv, line 2'), 'bob': ('blue', 'a.csv, line 3')}
     """
-    if ending_of(file) == ".npz":
+    if isinstance(file, SourceFile) and ending_of(file) == ".npz":
         arrays = read_arrays(file, labels=True, nodes=False)
         values = arrays["labels"]
         if values.ndim != 1:
