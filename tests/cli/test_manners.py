@@ -39,10 +39,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("command", "place"),
     [
-        ("evaluate run", "hybonet.tasks.knowledge_graph.run.read_graph"),
-        ("predict run --head n1 --relation next", "hybonet.tasks.knowledge_graph.predictor.KGModel.load"),
+        ("evaluate run", "hybonet.tasks.knowledge_graph.data.read_graph"),
+        ("predict run --head n1 --relation next", "hybonet.tasks.knowledge_graph.predictor.KnowledgeGraphModel.of_run"),
         ("train kg --out new", "hybonet.data.load_knowledge_graph"),
-        ("train kg --out run --resume", "hybonet.tasks.knowledge_graph.run.train_run"),
+        ("train kg --out run --resume", "hybonet.tasks.run.Run.train"),
         ("data list", "hybonet.data.registry.data_sets"),
         ("data fetch UMLS", "hybonet.data.registry.DataSet.fetch"),
         ("data path UMLS", "hybonet.data.registry.DataSet.paths"),
@@ -223,7 +223,7 @@ def test_only_the_main_process_starts_a_run_and_speaks(folder: Path, monkeypatch
     monkeypatch.setattr(Processes, "agree", lambda self, value: value)
     monkeypatch.setattr(Processes, "wait_for_all", lambda self: None)
     monkeypatch.setattr("hybonet.training.processes.joined_processes", lambda device: nullcontext(second))
-    monkeypatch.setattr("hybonet.tasks.knowledge_graph.run.train_run", lambda out, **_: trained.append(out))
+    monkeypatch.setattr("hybonet.tasks.run.Run.train", lambda run, **_: trained.append(run.folder))
     outcome = run("train kg --data triples.tsv --out new", folder)
     assert (outcome.code, outcome.output, outcome.changed) == (0, "", [])
     assert trained == [Path("new")]

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
-from hybonet.tasks.knowledge_graph.predictor import KGModel
+from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel
 from hybonet.tasks.knowledge_graph.task import evaluate
 from tests.recipes.test_recipes import toy_graph
 
@@ -47,7 +47,7 @@ def test_pykeens_evaluator_gives_our_metrics(graph, scorer):
 
 def test_pykeens_predictions_are_our_answers(graph, scorer):
     adapter, factory = PykeenModel(scorer, triples_factory(graph)), triples_factory(graph)
-    model = KGModel(scorer, graph)
+    model = KnowledgeGraphModel(scorer, graph)
     tails = predict_target(adapter, head="n3", relation="next", triples_factory=factory).df
     assert tails["tail_label"].tolist() == [answer.label for answer in model.tails("n3", "next", top=100)]
     heads = predict_target(adapter, relation="double", tail="n4", triples_factory=factory).df

@@ -5,15 +5,15 @@ import json
 
 import pytest
 import torch
-from hybonet.tasks.knowledge_graph.run import start_run, train_run
 from typer.testing import CliRunner
 
 import hybonet
-from hybonet import KGModel, Lorentz
+from hybonet import KnowledgeGraphModel, Lorentz
 from hybonet.cli import app
-from hybonet.tasks import pretrained
+from hybonet.tasks import predictor
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 from hybonet.tasks.knowledge_graph.task import KnowledgeGraphSettings
+from hybonet.tasks.run import start
 from tests.recipes.test_recipes import toy_graph
 
 FILES = {"config.json", "model.safetensors", "graph.safetensors", "entities.tsv", "relations.tsv", "README.md"}
@@ -22,8 +22,9 @@ FILES = {"config.json", "model.safetensors", "graph.safetensors", "entities.tsv"
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "toy"
-    start_run(folder, KnowledgeGraphSettings(dim=8, epochs=2, learn_curvature=True), toy_graph(), recipe="default")
-    train_run(folder, resume=False)
+    start(
+        folder, "kg", KnowledgeGraphSettings(dim=8, epochs=2, learn_curvature=True), toy_graph(), recipe="default"
+    ).train()
     return folder
 
 
@@ -32,11 +33,11 @@ def answers(model):
 
 
 def test_a_run_saved_and_read_again_answers_the_same(run, tmp_path):
-    model = KGModel.from_pretrained(run)
+    model = KnowledgeGraphModel.from_pretrained(run)
     model.save_pretrained(tmp_path / "saved")
     assert {path.name for path in (tmp_path / "saved").iterdir()} == FILES | {"record.json"}
-    again = KGModel.from_pretrained(str(tmp_path / "saved"))
-    assert answers(again) == answers(model) == answers(KGModel.load(run))
+    again = KnowledgeGraphModel.from_pretrained(str(tmp_path / "saved"))
+    assert answers(again) == answers(model) == answers(KnowledgeGraphModel.load(run))
     assert again.scorer.manifold.curvature == model.scorer.manifold.curvature != -1.0
     assert again.config["settings"]["learn_curvature"] is True
     assert again.config["recipe"] == "default"
@@ -47,27 +48,27 @@ def test_a_run_saved_and_read_again_answers_the_same(run, tmp_path):
 
 
 def test_the_card_has_the_metrics_of_the_record(run, tmp_path):
-    KGModel.load(run).save_pretrained(tmp_path / "saved")
+    KnowledgeGraphModel.load(run).save_pretrained(tmp_path / "saved")
     card = (tmp_path / "saved" / "README.md").read_text()
     mrr = json.loads((run / "record.json").read_text())["test"]["both"]["mrr"]
     assert card.startswith("---\nlibrary_name: hybonet\n")
-    assert f"| test | {mrr:.4g} |" in card
-    assert 'KGModel.from_pretrained("saved")' in card
+    assert f"| test MRR | {mrr:.4g} |" in card
+    assert 'hybonet.load("saved")' in card
 
 
 def test_a_model_without_a_run_is_saved_too(tmp_path):
     graph = toy_graph()
     scorer = TripleScorer(20, 2, 6, max_norm=None, scale=1.5, margin=3.0, manifold=Lorentz(-0.5), dtype=torch.float64)
-    KGModel(scorer, graph).save_pretrained(tmp_path / "saved")
-    again = KGModel.from_pretrained(tmp_path / "saved")
+    KnowledgeGraphModel(scorer, graph).save_pretrained(tmp_path / "saved")
+    again = KnowledgeGraphModel.from_pretrained(tmp_path / "saved")
     assert again.scorer.config() == scorer.config()
-    assert answers(again) == answers(KGModel(scorer, graph))
+    assert answers(again) == answers(KnowledgeGraphModel(scorer, graph))
     assert again.record is None
-    assert "Metrics" not in (tmp_path / "saved" / "README.md").read_text()
+    assert "## Figures" not in (tmp_path / "saved" / "README.md").read_text()
 
 
 def test_files_are_for_everybody(run, tmp_path):
-    KGModel.load(run).save_pretrained(tmp_path / "saved")
+    KnowledgeGraphModel.load(run).save_pretrained(tmp_path / "saved")
     plain = tmp_path / "plain"
     plain.write_text("")
     for path in [*(tmp_path / "saved").iterdir(), *run.iterdir()]:
@@ -77,7 +78,7 @@ def test_files_are_for_everybody(run, tmp_path):
 def test_nothing_is_overwritten_and_nothing_is_left_half_done(run, tmp_path, monkeypatch):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("precious")
-    model = KGModel.load(run)
+    model = KnowledgeGraphModel.load(run)
     with pytest.raises(ValueError, match="holds files"):
         model.save_pretrained(tmp_path / "mine")
     with pytest.raises(ValueError, match="got the file"):
@@ -86,14 +87,14 @@ def test_nothing_is_overwritten_and_nothing_is_left_half_done(run, tmp_path, mon
     def fail(*_, **__):
         raise OSError("disk full")
 
-    monkeypatch.setattr(pretrained, "save_model", fail)
+    monkeypatch.setattr(predictor, "save_model", fail)
     with pytest.raises(OSError, match="disk full"):
         model.save_pretrained(tmp_path / "new")
     assert [path.name for path in tmp_path.rglob("*")] == ["mine", "notes.txt"]
 
 
 def test_the_command_line_takes_a_saved_model_but_does_not_train_it(run, tmp_path):
-    KGModel.load(run).save_pretrained(tmp_path / "saved")
+    KnowledgeGraphModel.load(run).save_pretrained(tmp_path / "saved")
     done = CliRunner().invoke(app, ["predict", str(tmp_path / "saved"), "--head", "n1", "--relation", "next"])
     assert done.exit_code == 0, done.output
     assert CliRunner().invoke(app, ["evaluate", str(tmp_path / "saved")]).exit_code == 0
@@ -103,15 +104,17 @@ def test_the_command_line_takes_a_saved_model_but_does_not_train_it(run, tmp_pat
 
 
 def test_a_damaged_configuration_is_a_clean_error(run, tmp_path):
-    KGModel.load(run).save_pretrained(tmp_path / "saved")
+    KnowledgeGraphModel.load(run).save_pretrained(tmp_path / "saved")
     config = json.loads((tmp_path / "saved" / "config.json").read_text())
     for damage in ({"dim": 8}, {**config["model"], "colour": "red"}):
         (tmp_path / "saved" / "config.json").write_text(json.dumps({**config, "model": damage}))
         with pytest.raises(ValueError, match="expected the settings of a TripleScorer"):
-            KGModel.from_pretrained(tmp_path / "saved")
+            KnowledgeGraphModel.from_pretrained(tmp_path / "saved")
 
 
-@pytest.mark.parametrize("name", [name for name in hybonet.__all__ if name not in ("Lorentz", "__version__")])
+@pytest.mark.parametrize(
+    "name", [name for name in hybonet.__all__ if name not in ("Lorentz", "__version__", "load", "train")]
+)
 def test_models_of_all_tasks_are_read_and_saved_by_the_same_names(name):
     kind = getattr(hybonet, name)
     for method in ("load", "from_pretrained", "save_pretrained"):

@@ -8,7 +8,7 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from hybonet import KGModel, Lorentz
+from hybonet import KnowledgeGraphModel, Lorentz
 from hybonet.cli import app
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 from tests.recipes.test_recipes import toy_graph
@@ -17,7 +17,7 @@ from tests.recipes.test_recipes import toy_graph
 @pytest.fixture(scope="module")
 def model():
     torch.manual_seed(0)
-    return KGModel(TripleScorer(20, 2, 6, manifold=Lorentz(-0.5)), toy_graph())
+    return KnowledgeGraphModel(TripleScorer(20, 2, 6, manifold=Lorentz(-0.5)), toy_graph())
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_charts_lead_back_to_the_points(model, saved, tmp_path, chart):
 
 def test_pretrained_folder(model, saved, tmp_path):
     assert export(saved, "--to", "pretrained", "--output", tmp_path / "copy").exit_code == 0
-    assert KGModel.from_pretrained(tmp_path / "copy").tails("n3", "next") == model.tails("n3", "next")
+    assert KnowledgeGraphModel.from_pretrained(tmp_path / "copy").tails("n3", "next") == model.tails("n3", "next")
     again = export(saved, "--to", "pretrained", "--output", tmp_path / "copy")
     assert (again.exit_code, "holds files" in again.output) == (2, True)
 

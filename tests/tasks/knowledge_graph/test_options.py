@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 import torch
 
-from hybonet import KGModel
+from hybonet import KnowledgeGraphModel
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.tasks.knowledge_graph.losses import regularisation
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
@@ -71,9 +71,6 @@ def test_every_option_changes_the_loss(base, change):
 
 
 def test_directions_change_what_is_ranked_and_not_what_is_learned(tmp_path):
-    from hybonet.tasks.knowledge_graph.run import read_model, start_run, train_run
-
-    from hybonet.tasks.run_folder import read_record
 
     siblings = [(f"child{i}", "is a", f"parent{i % 3}") for i in range(20)]
     data = TripleData.from_labels(siblings[4:], valid=siblings[:2], test=siblings[2:4])
@@ -81,9 +78,9 @@ def test_directions_change_what_is_ranked_and_not_what_is_learned(tmp_path):
     for other, power in ((0.0, 0.5), (0.4, 0.0), (0.4, 1.0)):
         folder = tmp_path / f"{other}-{power}"
         settings = KnowledgeGraphSettings(**BASE, inverse_weight=other, inverse_power=power)
-        start_run(folder, settings, data)
-        train_run(folder, resume=False)
-        models[other, power], records[other, power] = read_model(folder, data), read_record(folder)
+        run = start(folder, "kg", settings, data)
+        run.train()
+        models[other, power], records[other, power] = run.model(), run.record
     weights = [model.state_dict() for model in models.values()]
     assert all(torch.equal(each[name], weights[0][name]) for each in weights for name in weights[0])
     figures = [record["test"]["both"]["mrr"] for record in records.values()]
@@ -168,7 +165,7 @@ def test_every_model_learns_and_answers(model, tmp_path):
     settings = KnowledgeGraphSettings(**changes)
     result = Trainer(KnowledgeGraphTask(settings, data), tmp_path).fit()
     assert evaluate(result.model, data, "train")["both"]["mrr"] > 0.5
-    answers = KGModel(result.model, data).tails(data.entities[0], data.relations[0], top=3)
+    answers = KnowledgeGraphModel(result.model, data).tails(data.entities[0], data.relations[0], top=3)
     assert len(answers) == 3
     assert sum(answer.probability for answer in answers) <= 1 + 1e-5
 
@@ -270,7 +267,7 @@ def test_symmetric_relations_are_found_in_the_training_triples():
 def test_what_is_known_one_way_of_a_symmetric_relation_is_known_the_other_way(tmp_path):
     data = both_ways()
     settings = KnowledgeGraphSettings(**BASE | {"epochs": 60, "validate_every": 60}, tie_symmetric=True)
-    model = KGModel(Trainer(KnowledgeGraphTask(settings, data), tmp_path).fit().model, data)
+    model = KnowledgeGraphModel(Trainer(KnowledgeGraphTask(settings, data), tmp_path).fit().model, data)
     assert model.tails("b0", "friend", top=1)[0].label == "a0"  # only a0 friend b0 was there
 
 

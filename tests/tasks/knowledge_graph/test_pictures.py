@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from hybonet.cli import app
 from hybonet.data.triples.triple_data import TripleData
-from hybonet.tasks.knowledge_graph.pictures import _extent, draw_run
+from hybonet.tasks.knowledge_graph.pictures import _extent
 from hybonet.tasks.knowledge_graph.predicted_hierarchy import predicted_hierarchy
-from hybonet.tasks.knowledge_graph.predictor import KGModel
+from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel
 
 SETTINGS = ["--set", "dim=8", "--set", "epochs=30", "--set", "batch_size=32", "--threads", "1"]
 
@@ -50,7 +50,7 @@ def drawn_texts(run: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tup
     monkeypatch.setattr(
         "hybonet.tasks.knowledge_graph.pictures.draw_tree", lambda *_, **named: given.update(named) or []
     )
-    draw_run(run, folder, hierarchy=["is_a"])
+    KnowledgeGraphModel.load(run).plot(folder, hierarchy=["is_a"])
     return given["title"], given["note"], given["page_note"]
 
 
@@ -70,7 +70,7 @@ def test_each_picture_says_how_it_draws_new_edges(run, tmp_path, monkeypatch):
 
 
 def test_the_title_says_how_many_entities_are_drawn_and_why_not_all(run):
-    graph = KGModel.load(run).graph
+    graph = KnowledgeGraphModel.load(run).graph
     assert _extent(graph, 60, ["is_a"]) == "all 60 entities"
     assert _extent(graph, 40, ["is_a"]) == "40 of 60 entities (those that the relation joins; small trees left out)"
     least = TripleData.from_labels([("a", "is_a", "b"), ("c", "near", "d")])

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from hybonet import KGModel
+from hybonet import KnowledgeGraphModel
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 from hybonet.tasks.knowledge_graph.predicted_hierarchy import hierarchical_relations, predicted_hierarchy
@@ -37,7 +37,7 @@ def edges_of(found):
 
 def test_a_model_that_knows_its_data_gives_its_hierarchy():
     data = graph()
-    found = predicted_hierarchy(KGModel(Oracle(data, dict(EDGES)), data), ["is a"])
+    found = predicted_hierarchy(KnowledgeGraphModel(Oracle(data, dict(EDGES)), data), ["is a"])
     assert edges_of(found) == set(EDGES)
     assert not found.new.any()
     assert [data.entities[e] for e in found.entities.tolist()] == list(found.hierarchy.names)
@@ -48,7 +48,7 @@ def test_a_sure_model_adds_parents_and_held_out_triples_judge_them():
     for guess, true in (("top", 1), ("aa", 0)):
         data = graph(without, held_out=[("b", "top")])
         parents = {**dict(without), "b": guess}
-        found = predicted_hierarchy(KGModel(Oracle(data, parents), data), ["is a"])
+        found = predicted_hierarchy(KnowledgeGraphModel(Oracle(data, parents), data), ["is a"])
         assert ("b", guess) in edges_of(found)
         assert int(found.new.sum()) == 1
         assert found.new_and_true == true
@@ -59,7 +59,9 @@ def test_an_unsure_model_adds_nothing():
     data = graph([edge for edge in many if edge != ("b", "top")])
     oracle = Oracle(data, dict(many))
     oracle.told[data.entities.find("b")] = 0.0
-    assert not any(child == "b" for child, _ in edges_of(predicted_hierarchy(KGModel(oracle, data), ["is a"])))
+    assert not any(
+        child == "b" for child, _ in edges_of(predicted_hierarchy(KnowledgeGraphModel(oracle, data), ["is a"]))
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -67,14 +69,14 @@ def test_any_scores_give_a_forest(seed):
     data = graph()
     oracle = Oracle(data, {})
     oracle.told = torch.randn(oracle.told.shape, generator=torch.Generator().manual_seed(seed)) * 5
-    found = predicted_hierarchy(KGModel(oracle, data), ["is a"])  # from_edges refuses circles
+    found = predicted_hierarchy(KnowledgeGraphModel(oracle, data), ["is a"])  # from_edges refuses circles
     assert all(len(parents) <= 1 for parents in found.hierarchy.parents)
 
 
 def test_small_trees_are_left_out():
     large = [(f"n{i}", f"n{i // 3}") for i in range(1, 100)]
     data = graph([*large, ("twig", "stump")])
-    found = predicted_hierarchy(KGModel(Oracle(data, dict(large) | {"twig": "stump"}), data), ["is a"])
+    found = predicted_hierarchy(KnowledgeGraphModel(Oracle(data, dict(large) | {"twig": "stump"}), data), ["is a"])
     assert "stump" not in found.hierarchy.names
     assert len(found.hierarchy) == 100
 
@@ -87,4 +89,4 @@ def test_the_hierarchical_relation_is_found_or_not():
     circle = TripleData.from_labels([(f"n{i}", "next", f"n{(i + 1) % 9}") for i in range(9)])
     assert hierarchical_relations(circle) == []
     with pytest.raises(ValueError, match="is a"):
-        predicted_hierarchy(KGModel(TripleScorer(data.num_entities, 1, 4), data), ["isa"])
+        predicted_hierarchy(KnowledgeGraphModel(TripleScorer(data.num_entities, 1, 4), data), ["isa"])

@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 
-from hybonet.cli.answers import write_answers, write_judgements
+from hybonet.cli.answers import write
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
-from hybonet.tasks.knowledge_graph.predictor import KGModel
+from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel
 from tests.recipes.test_recipes import toy_graph
 
 QUESTIONS = [
@@ -26,7 +26,7 @@ def model(request):
     scorer = TripleScorer(graph.num_entities, graph.num_relations, 8, loop_bias=True)
     for bias in (scorer.tail_bias, scorer.loop_bias):
         torch.nn.init.normal_(bias)
-    model = KGModel(scorer, graph)
+    model = KnowledgeGraphModel(scorer, graph)
     model.score_both_directions(request.param)
     return model
 
@@ -104,7 +104,7 @@ def test_both_directions_are_kept_by_a_saved_model(model, tmp_path):
     changed = model.ask_many(QUESTIONS, 5)
     assert pick(changed[0], "score") != pick(before[0], "score")
     model.save_pretrained(tmp_path / "saved")
-    again = KGModel.from_pretrained(tmp_path / "saved").ask_many(QUESTIONS, 5)
+    again = KnowledgeGraphModel.from_pretrained(tmp_path / "saved").ask_many(QUESTIONS, 5)
     assert [pick(each, "label", "score") for each in again] == [pick(each, "label", "score") for each in changed]
     for wrong in ((1.5,), (-0.1,), (0.4, math.nan)):
         with pytest.raises(ValueError, match="expected a weight of the inverse direction from 0 to below 1"):
@@ -191,9 +191,9 @@ def test_half_a_triple_and_an_unknown_one_are_not_judged(model, triple, message)
 def test_names_are_shown_as_they_are_whatever_brackets_they_have(capsys):
     names = ("Mercury [planet]", "[/m/02]", "[bold]Mercury")
     graph = TripleData.from_labels([(names[0], "[is] a", names[1]), (names[2], "[is] a", names[1])])
-    model = KGModel(TripleScorer(3, 1, 8), graph)
+    model = KnowledgeGraphModel(TripleScorer(3, 1, 8), graph)
     question = {"head": names[0], "relation": "[is] a"}
-    write_answers([(question, model.ask(question))], "table", None)
-    write_judgements(model.judge([{"head": names[2], "relation": "[is] a", "tail": names[1]}]), "table", None)
+    write(model.predict(question), "table", None)
+    write(model.predict({"head": names[2], "relation": "[is] a", "tail": names[1]}), "table", None)
     shown = capsys.readouterr().out
     assert all(shown.count(name) >= 2 for name in (*names, "[is] a"))

@@ -5,13 +5,13 @@ import shutil
 
 import pytest
 import torch
-from hybonet.tasks.knowledge_graph.run import start_run
 from typer.testing import CliRunner
 
 from hybonet.cli import app
 from hybonet.data.triples.triple_data import TripleData
-from hybonet.tasks.knowledge_graph.predictor import KGModel
+from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel
 from hybonet.tasks.knowledge_graph.task import KnowledgeGraphSettings, KnowledgeGraphTask, evaluate
+from hybonet.tasks.run import start
 from hybonet.training import Trainer
 from tests.recipes.test_recipes import toy_graph
 
@@ -69,7 +69,7 @@ def test_evaluation_by_relation_adds_up():
 def test_a_run_holds_everything_and_can_be_moved(run, tmp_path):
     moved = run.rename(tmp_path / "moved")
     try:
-        model = KGModel.load(moved)
+        model = KnowledgeGraphModel.load(moved)
         answers = model.tails("n3", "next", top=5)
         assert len(answers) == 5
         assert sum(a.probability for a in model.tails("n3", "next", top=1000)) == pytest.approx(1.0, abs=1e-4)
@@ -179,9 +179,9 @@ def test_a_start_that_fails_leaves_nothing(tmp_path, monkeypatch):
         assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == []
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("hybonet.tasks.knowledge_graph.run.write_json", full_disk)
+    monkeypatch.setattr("hybonet.tasks.run.write_json", full_disk)
     with pytest.raises(OSError, match="no space"):
-        start_run(tmp_path / "run", KnowledgeGraphSettings(), toy_graph())
+        start(tmp_path / "run", "kg", KnowledgeGraphSettings(), toy_graph())
     with pytest.raises(ValueError, match="expected validation triples"):
-        start_run(tmp_path / "run", KnowledgeGraphSettings(), TripleData.from_labels([("a", "r", "b")]))
+        start(tmp_path / "run", "kg", KnowledgeGraphSettings(), TripleData.from_labels([("a", "r", "b")]))
     assert list(tmp_path.iterdir()) == []
