@@ -21,7 +21,7 @@ _ROWS = "".join(
     )
 )
 TREES = f"{_ROWS}\n" * SENTENCES
-QUICK = "--set dim=4 --set epochs=2 --set validate_every=1 --threads 1 --no-plot"
+QUICK = "--set dim=4 --set epochs=2 --set validate_every=1 --threads 1"
 PROBE = "probe vectors.npz --trees trees.conllu --out new"
 
 
@@ -112,6 +112,6 @@ MISTAKES = [
              both(probed, replace("probed/test.conllu", "1\tthe", "1 the"))),
     BadInput("a layer that was not probed", "predict probed --layer 5", ("layers probed (0, 1), got 5",), probed),
     BadInput("a test sentence that is not there", "plot probed --sentence 3", ("from 1 to 2, got 3",), probed),
-    BadInput("predicted trees over another file", "predict probed --output triples.tsv",
-             ("'triples.tsv' is there already", "choose another --output"), probed),
+    BadInput("predicted trees under another ending", "predict probed --output trees.txt",
+             ("expected --output to end in .json, .csv, .tsv or .conllu, got 'trees.txt'",), probed),
 ]  # fmt: skip
