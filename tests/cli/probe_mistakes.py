@@ -100,7 +100,7 @@ MISTAKES = [
     BadInput("a layer too many", f"{PROBE} --layers 0,2", ("layers from 0 to 1 of vectors.npz, got 2",), vectors()),
     BadInput("an unknown probe", f"{PROBE} --set probe=poincar", ("setting probe", "'lorentz', 'poincare'"), vectors()),
     BadInput("another task's recipe for a probe", f"{PROBE} --recipe wn18rr-32",
-             ("expected a recipe for probe, but 'wn18rr-32' is one for train kg", "probe-tutorial"), vectors()),
+             ("expected a recipe for train probe, but 'wn18rr-32' is one for train kg", "probe-tutorial"), vectors()),
     BadInput("random weights for vectors", f"{PROBE} --set control=random-weights",
              ("which have no weights", "shuffled-labels"), vectors()),
     BadInput("a new encoder for a run that goes on", "probe other --out probed --resume",

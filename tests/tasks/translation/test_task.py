@@ -10,8 +10,8 @@ import torch
 import hybonet
 from hybonet import TranslationModel
 from hybonet.data import load_corpus
-from hybonet.data.text.translation_data import prepare
 from hybonet.data.text.loading import corpus_of_pairs
+from hybonet.data.text.translation_data import prepare
 from hybonet.nn import LorentzLinear
 from hybonet.tasks.run import Run, start
 from hybonet.tasks.run_folder import read_record
