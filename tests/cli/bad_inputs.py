@@ -185,13 +185,13 @@ OPTIONS = [
     ),
     BadInput(
         "a recipe for learning from others, without them",
-        f"{TRAIN} --recipe wn18rr-32-taught",
-        ("expected --teacher RUN with the recipe wn18rr-32-taught",),
+        f"{TRAIN} --recipe wn18rr-32-distilled",
+        ("expected --teacher RUN with the recipe wn18rr-32-distilled",),
     ),
     BadInput(
         "a search for how much teachers count",
-        f"{TUNE} --range teacher_share=0.1:0.9",
-        ("range of teacher_share: a search has no teachers to learn from",),
+        f"{TUNE} --range distillation_weight=0.1:0.9",
+        ("range of distillation_weight: a search has no teachers to learn from",),
     ),
     BadInput(
         "fewer epochs than done", f"{RESUME} --set epochs=1", ("more than the 2 epochs already done, got epochs=1",)
@@ -345,12 +345,12 @@ RUNS = [
     BadInput(
         "a teacher where the loss has no place for it",
         f"{TRAIN} --teacher run --set loss=bce",
-        ("expected loss=softmax, candidates=pool or all", "got loss=bce"),
+        ("expected loss=softmax, negative_sampling=shared or all", "got loss=bce"),
     ),
     BadInput(
         "settings for a teacher, but none",
-        f"{TRAIN} --set teacher_share=0.7",
-        ("expected --teacher RUN with teacher_share=0.7",),
+        f"{TRAIN} --set distillation_weight=0.7",
+        ("expected --teacher RUN with distillation_weight=0.7",),
     ),
     BadInput("no run", "evaluate new", ("expected a run in 'new'", "config.json is missing")),
     BadInput(

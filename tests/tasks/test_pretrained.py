@@ -5,6 +5,7 @@ import json
 
 import pytest
 import torch
+from hybonet.tasks.knowledge_graph.run import start_run, train_run
 from typer.testing import CliRunner
 
 import hybonet
@@ -12,7 +13,6 @@ from hybonet import KGModel, Lorentz
 from hybonet.cli import app
 from hybonet.tasks import pretrained
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
-from hybonet.tasks.knowledge_graph.run import start_run, train_run
 from hybonet.tasks.knowledge_graph.task import KnowledgeGraphSettings
 from tests.recipes.test_recipes import toy_graph
 

@@ -139,9 +139,10 @@ def _plot(run: Path, options: dict[str, Any], output: Path | None, quiet: bool) 
     from hybonet.reporting.disk import require_matplotlib
 
     require_matplotlib()
-    for path in _load(run).plot(output, **options):
-        if not quiet:
-            typer.echo(str(path))
+    drawn = _load(run).plot(output, **options)
+    for path in () if quiet else drawn:
+        typer.echo(str(path))
+    tell_notes(f"no {name}: {reason}" for name, reason in drawn.missing.items())
 
 
 def _export(run: Path, options: dict[str, Any], output: Path, quiet: bool) -> None:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from hybonet.reporting.disk import require_matplotlib
+from hybonet.reporting.pictures import saved
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,19 +32,19 @@ _LONGEST = 32  # letters of a group's name
 def draw_curves(
     history: Sequence[dict[str, Any]],
     metric: str,
-    path: Path,
+    path: Path | None = None,
     *,
     title: str,
     label: str,
     log: bool = False,
     dpi: int = 120,
-) -> None:
+) -> Figure:
     """Loss and a metric by epoch; after more than a minute of training also the metric by time.
 
     Args:
         history: what was measured, an epoch an entry; the metric may be missing in some.
         metric: the key of the metric in the history.
-        path: the file to write.
+        path: the file to write, if any.
         label: what the axis says of the metric.
         log: whether the metric's axis is logarithmic.
 
@@ -51,7 +52,7 @@ def draw_curves(
         >>> import tempfile
         >>> rows = [{"epoch": 1, "loss": 2.0, "seconds": 1.0}, {"epoch": 2, "loss": 1.0, "seconds": 2.0, "mrr": 0.5}]
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     draw_curves(rows, "mrr", Path(folder) / "curves.png", title="two epochs", label="MRR", dpi=40)
+        ...     _ = draw_curves(rows, "mrr", Path(folder) / "curves.png", title="two epochs", label="MRR", dpi=40)
         ...     (Path(folder) / "curves.png").exists()
         True
     """
@@ -70,17 +71,19 @@ def draw_curves(
             axes.yaxis.set_major_formatter("{x:g}")
             axes.yaxis.set_minor_formatter("{x:g}")
     figure.tight_layout()
-    figure.savefig(path)
+    return saved(figure, path)
 
 
-def draw_relation_bars(by_relation: dict[str, dict[str, Any]], path: Path, *, title: str, dpi: int = 120) -> None:
+def draw_relation_bars(
+    by_relation: dict[str, dict[str, Any]], path: Path | None = None, *, title: str, dpi: int = 120
+) -> Figure:
     """MRR of each relation with its number of questions, most questions first; at most forty relations.
 
     Example:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     draw_relation_bars({"is a": {"mrr": 0.5, "count": 8.0, "category": "N-1"}}, Path(folder) / "bars.png",
-        ...         title="one relation", dpi=40)
+        ...     bars = {"is a": {"mrr": 0.5, "count": 8.0, "category": "N-1"}}
+        ...     _ = draw_relation_bars(bars, Path(folder) / "bars.png", title="one relation", dpi=40)
         ...     (Path(folder) / "bars.png").exists()
         True
     """
@@ -98,14 +101,14 @@ def draw_relation_bars(by_relation: dict[str, dict[str, Any]], path: Path, *, ti
             fontsize=8, color="white" if inside else INK,
         )  # fmt: skip
     figure.tight_layout()
-    figure.savefig(path)
+    return saved(figure, path)
 
 
 def draw_groups(
     flat: Tensor,
     group: Tensor,
     names: Sequence[str],
-    path: Path,
+    path: Path | None = None,
     *,
     title: str,
     note: str,
@@ -113,7 +116,7 @@ def draw_groups(
     none: str = "no branch",
     alone: str = "no branch of a hierarchy is large enough for one of its own",
     dpi: int = 120,
-) -> None:
+) -> Figure:
     """Points of the disk coloured by group (-1: none), as large as they fit; ``flat (n, 2)``, ``group (n,)``.
 
     The whole disk is drawn if the points take up half its width, else the part of it that they are in. Groups of fewer
@@ -128,7 +131,7 @@ def draw_groups(
     Example:
         >>> import tempfile, torch
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     draw_groups(torch.tensor([[0.0, 0.1], [0.2, 0.0]]), torch.tensor([0, -1]), ["beasts"],
+        ...     _ = draw_groups(torch.tensor([[0.0, 0.1], [0.2, 0.0]]), torch.tensor([0, -1]), ["beasts"],
         ...         Path(folder) / "points.png", title="two points", note="as they are", dpi=40)
         ...     (Path(folder) / "points.png").exists()
         True
@@ -177,7 +180,7 @@ def draw_groups(
     axes.annotate(
         title, (0.5, 1), (0, above), "axes fraction", "offset points", ha="center", va="bottom", fontsize=12.5
     )
-    figure.savefig(path, bbox_inches="tight", pad_inches=0.15)
+    return saved(figure, path, bbox_inches="tight", pad_inches=0.15)
 
 
 def new_figure(size: tuple[float, float], dpi: int, title: str) -> Figure:

@@ -15,6 +15,7 @@ from hybonet.geometry import Lorentz
 from hybonet.reporting.disk_labels import pixel_box, write_labels
 from hybonet.reporting.geodesics import disk_view, geodesic_arcs, midpoint
 from hybonet.reporting.labels import Box, choose_labels
+from hybonet.reporting.pictures import saved
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,14 +78,14 @@ def draw_disk(
     points: Tensor,
     hierarchy: Hierarchy,
     manifold: Lorentz,
-    path: Path,
+    path: Path | None = None,
     *,
     title: str,
     note: str = "",
     shown: Sequence[str] | None = None,
     new_edges: Tensor | None = None,
     dpi: int = 150,
-) -> None:
+) -> Figure:
     """Draw an embedded hierarchy to a PNG file.
 
     The large disk has the root in its middle (or the centroid of several roots). The small ones show the same points
@@ -94,7 +95,7 @@ def draw_disk(
 
     Args:
         points: row i is the point of the hierarchy's node i; shape (nodes, d).
-        path: the file to write.
+        path: the file to write, if any.
         note: a line under the title: how the points came about.
         shown: what people call the nodes, if not by the hierarchy's names.
         new_edges: which edges stand out as a model's own, not from data; shape (edges,).
@@ -105,7 +106,7 @@ def draw_disk(
         >>> points = Lorentz().random_normal(3, 3)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     picture = Path(folder) / "disk.png"
-        ...     draw_disk(points, family, Lorentz(), picture, title="canines", dpi=40)
+        ...     _ = draw_disk(points, family, Lorentz(), picture, title="canines", dpi=40)
         ...     picture.read_bytes()[1:4]
         b'PNG'
     """
@@ -135,7 +136,7 @@ def draw_disk(
     legend = _draw_colour_bar(figure, renderer, tree)
     for place, panel in zip((grid[:, :] if is_single else grid[:, 0], grid[0, 1], grid[1, 1]), panels, strict=False):
         _draw_panel(figure.add_subplot(place), renderer, tree, panel, legend)
-    figure.savefig(path)
+    return saved(figure, path)
 
 
 def _draw_colour_bar(figure: Figure, renderer: Any, tree: _Tree) -> Box:

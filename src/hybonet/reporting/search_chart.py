@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hybonet.reporting.charts import INK, LINE, SECOND, new_figure, plain_axes
+from hybonet.reporting.pictures import saved
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _PRUNED = "#b8bcc4"
 _COLUMNS = 4
@@ -18,7 +20,7 @@ _PANEL = (3.3, 2.8)  # inches
 
 def draw_search(
     trials: Sequence[Mapping[str, Any]],
-    path: Path,
+    path: Path | None = None,
     *,
     title: str,
     label: str,
@@ -26,13 +28,13 @@ def draw_search(
     choices: Mapping[str, Sequence[Any]],
     higher_is_better: bool = True,
     dpi: int = 120,
-) -> None:
+) -> Figure:
     """Validation figures by trial with the best so far, then a panel a setting with every trial as a dot.
 
     Args:
         trials: each with ``number``, ``state`` (finished, pruned or failed), ``figure`` (None if it has none) and
             ``values`` by setting.
-        path: the file to write.
+        path: the file to write, if any.
         label: what the vertical axes say.
         spans: of settings that are numbers the least, the largest, and whether the axis is logarithmic.
         choices: of settings with a few values, these in order.
@@ -42,7 +44,7 @@ def draw_search(
         >>> import tempfile
         >>> trials = [{"number": 1, "state": "finished", "figure": 0.5, "values": {"lr": 0.1, "size": 250}}]
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     draw_search(trials, Path(folder) / "tune.png", title="one trial", label="MRR", dpi=40,
+        ...     _ = draw_search(trials, Path(folder) / "tune.png", title="one trial", label="MRR", dpi=40,
         ...         spans={"lr": (0.01, 1.0, True)}, choices={"size": [250, 500]})
         ...     (Path(folder) / "tune.png").exists()
         True
@@ -77,7 +79,7 @@ def draw_search(
     handles, names = places[0].get_legend_handles_labels()
     figure.tight_layout(rect=(0, 0.35 / figure.get_figheight(), 1, 1))
     figure.legend(handles, names, loc="lower center", ncols=len(names), frameon=False, fontsize=9.5, labelcolor=INK)
-    figure.savefig(path)
+    return saved(figure, path)
 
 
 def _draw_course(

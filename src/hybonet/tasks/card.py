@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from hybonet.geometry import Lorentz
 from hybonet.reporting.run_report import markdown_table
 
 if TYPE_CHECKING:
     from hybonet.tasks.predictor import Predictor
 
 CARD = "README.md"
-_TAGS = ("hyperbolic", "lorentz-model")
 
 
 def model_card(model: Predictor, folder: str) -> str:
@@ -19,7 +19,9 @@ def model_card(model: Predictor, folder: str) -> str:
     Args:
         folder: the name of its folder, for the lines that show how to use it.
     """
-    tags = "".join(f"- {tag}\n" for tag in (model.spec.title.lower().replace(" ", "-"), *_TAGS))
+    hyperbolic = any(isinstance(module, Lorentz) for module in model.model.modules())
+    names = [model.spec.title.lower().replace(" ", "-"), *(("hyperbolic", "lorentz-model") if hyperbolic else ())]
+    tags = "".join(f"- {name}\n" for name in names)
     parts = [
         f"---\nlibrary_name: hybonet\n{model.card_header()}tags:\n{tags}---\n",
         f"# {model!r}\n",

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
 from hybonet.reporting.answers import Answers, Measures
+from hybonet.reporting.pictures import Pictures, draw_into
 from hybonet.tasks import vector_files
 from hybonet.tasks.base import TaskSpec, refuse_verb, spec
 from hybonet.tasks.card import CARD, model_card
@@ -173,19 +174,21 @@ class Predictor:
 
     # -- showing and writing -------------------------------------------------------------------------------------------
 
-    def plot(self, output: str | Path | None = None, **options: Any) -> list[Path]:
-        """Draw the run into a folder, its own by default, and return the files; the options are those of
-        ``hybonet plot``.
+    def plot(self, output: str | Path | None = None, **options: Any) -> Pictures:
+        """Draw the model, and return the files, which a notebook shows; the options are those of ``hybonet plot``.
+
+        Args:
+            output: a folder, that of the run by default; or the name of a single picture, such as ``disk.html``.
         """
         verb = self.spec.verb("plot")
         pictures = self.spec.part("pictures")
         if verb is None or pictures is None:
             raise refuse_verb(self.spec, "plot")
-        folder = Path(output) if output is not None else None if self.run is None else self.run.folder
-        if folder is None:
+        place = Path(output) if output is not None else None if self.run is None else self.run.folder
+        if place is None:
             raise ValueError("expected a folder to draw into: this model comes from no run; say plot('pictures')")
-        folder.mkdir(parents=True, exist_ok=True)
-        return pictures(self, folder, verb.options.checked(options))
+        asked = verb.options.checked(options)
+        return draw_into(place, lambda folder: pictures(self, folder, asked))
 
     def export(self, output: str | Path, **options: Any) -> str:
         """Write the model in a format that other tools read, and say what was written; the options are those of

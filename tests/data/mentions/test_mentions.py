@@ -124,7 +124,11 @@ def test_vectors_are_read_line_by_line(tmp_path):
         assert vectors.vectors.tolist() == [[1, 2], [3, 4], [5, 6]]
         assert "1 repeated" in vectors.notes[0]
     assert read_vectors(tmp_path / "v.txt", keep=2).words == ("the", ". .")
-    for bad, message in (("the 1 2\nowl 1\n", "line 2: .*2 numbers"), ("the 1 x\n", "line 1: expected numbers")):
+    for bad, message in (
+        ("the 1 2\nowl 1\n", "line 2: .*2 numbers"),
+        ("the 1 x\n", "line 1: expected numbers"),
+        ("the 1 2\nowl 1 1e39\n", "line 2: .* float32 holds, got '1e39' in number 2 after the word"),
+    ):
         (tmp_path / "bad.txt").write_text(bad)
         with pytest.raises(ValueError, match=message):
             read_vectors(tmp_path / "bad.txt")

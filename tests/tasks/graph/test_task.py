@@ -9,16 +9,15 @@ import torch.nn.functional as F
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import hybonet.training.loop
-from hybonet import NetworkModel
+from hybonet import GraphModel
 from hybonet.data import disease_tree, load_graph
 from hybonet.geometry import Lorentz
 from hybonet.optim import RiemannianAdam
 from hybonet.tasks.graph import predictor as graph_answers
 from hybonet.tasks.graph.calibration import class_calibration, link_calibration
 from hybonet.tasks.graph.evaluation import link_measures
-from hybonet.tasks.graph.pretrained import write_pretrained
-from hybonet.tasks.graph.run import read_model, read_task, start_run, train_run
 from hybonet.tasks.graph.task import GraphLearningTask, GraphSettings
+from hybonet.tasks.run import Run, start
 from hybonet.training import Interrupted, Reporter, Trainer
 
 TREE = disease_tree(300, seed=1)
@@ -28,8 +27,9 @@ TREE = disease_tree(300, seed=1)
 def links(tmp_path_factory):
     """A short training of links."""
     folder = tmp_path_factory.mktemp("links") / "run"
-    start_run(folder, GraphSettings(epochs=60, validate_every=20, loss="margin", margin=10.0, lr=0.02), TREE)
-    train_run(folder, resume=False)
+    start(
+        folder, "graph", GraphSettings(epochs=60, validate_every=20, loss="margin", margin=10.0, lr=0.02), TREE
+    ).train()
     return folder
 
 
@@ -39,8 +39,9 @@ def classes(tmp_path_factory):
     folder = tmp_path_factory.mktemp("classes") / "run"
     labels = TREE.labels.clone()
     labels[:5] = -1
-    start_run(folder, GraphSettings(task="nc", epochs=40, validate_every=20, lr=0.02), replace(TREE, labels=labels))
-    train_run(folder, resume=False)
+    start(
+        folder, "graph", GraphSettings(task="nc", epochs=40, validate_every=20, lr=0.02), replace(TREE, labels=labels)
+    ).train()
     return folder
 
 
@@ -75,7 +76,7 @@ def test_measures_are_scikit_learns():
 @pytest.mark.parametrize("block", [1 << 24, 1000])
 def test_missing_links_are_the_nearest_pairs_without_an_edge(links, block, monkeypatch):
     monkeypatch.setattr(graph_answers, "_BLOCK", block)  # all nodes at once, or some at a time
-    model = NetworkModel.from_pretrained(links)
+    model = GraphModel.from_pretrained(links)
     squares = model.model.manifold.csqdist(model.points.double(), model.points.double())
     squares[torch.ones_like(squares).tril().bool()] = torch.inf
     squares[model.graph.edges[:, 0], model.graph.edges[:, 1]] = torch.inf
@@ -94,14 +95,14 @@ def test_missing_links_are_the_nearest_pairs_without_an_edge(links, block, monke
 
 
 def test_classes_have_probabilities(classes, tmp_path):
-    model = NetworkModel.from_pretrained(classes)
+    model = GraphModel.from_pretrained(classes)
     answers = model.classify()
     assert len(answers) == 300
     assert [answer.truth is None for answer in answers[:6]] == [True] * 5 + [False]
     assert all(sum(answer.probabilities.values()) == pytest.approx(1.0) for answer in answers)
     assert all(answer.probability == max(answer.probabilities.values()) for answer in answers)
     model.save_pretrained(tmp_path / "model")
-    assert NetworkModel.from_pretrained(tmp_path / "model").classify(["3"]) == model.classify(["3"])
+    assert GraphModel.from_pretrained(tmp_path / "model").classify(["3"]) == model.classify(["3"])
     assert not (tmp_path / "model" / "checkpoint.safetensors").exists()
 
 
@@ -186,7 +187,7 @@ def test_short_epochs_do_not_each_write_a_checkpoint(tmp_path, monkeypatch):
 def test_released_protocol_repeats_airport_nodes_and_says_so():
     graph = load_graph("disease-small")
     many = replace(graph, labels=graph.labels + 2 * (torch.arange(600) % 2), classes=("a", "b", "c", "d"))
-    settings = GraphSettings(task="nc", protocol="released")
+    settings = GraphSettings(task="nc", protocol="paper_code")
     assert GraphLearningTask(settings, many).describe()["test_nodes_repeated_in_train"] > 0.2
     standard = GraphLearningTask(GraphSettings(task="nc"), many).describe()
     assert standard["test_nodes_repeated_in_train"] == 0.0
@@ -195,12 +196,12 @@ def test_released_protocol_repeats_airport_nodes_and_says_so():
 
 def test_a_run_holds_its_graph(classes, links):
     for folder in (classes, links):
-        graph = read_task(folder).graph
+        graph = Run(folder).data
         assert torch.equal(graph.edges, TREE.edges)
         assert torch.equal(graph.features, TREE.features)
         assert graph.classes == TREE.classes
     with pytest.raises(ValueError, match="holds files; go on with --resume"):
-        start_run(links, GraphSettings(), TREE)
+        start(links, "graph", GraphSettings(), TREE)
 
 
 def test_a_graph_without_features_learns_its_own(tmp_path):
@@ -215,11 +216,9 @@ def test_a_graph_without_features_learns_its_own(tmp_path):
 
 def test_measures_of_learned_features_are_of_the_present_model(tmp_path):
     """Neither the first validation's features nor those of another model's file."""
-    start_run(tmp_path / "run", GraphSettings(epochs=6, validate_every=1), replace(TREE, features=None))
-    train_run(tmp_path / "run", resume=False)
+    start(tmp_path / "run", "graph", GraphSettings(epochs=6, validate_every=1), replace(TREE, features=None)).train()
     record = json.loads((tmp_path / "run/record.json").read_text())
-    task = read_task(tmp_path / "run")
-    measured = task.measure(read_model(tmp_path / "run", task), "valid", "test")
+    measured = GraphModel.load(tmp_path / "run").evaluate()
     assert measured["test"] == pytest.approx(record["test"], abs=1e-9)
 
 
@@ -247,7 +246,7 @@ def test_a_card_tells_the_space_and_its_learned_curvature(tmp_path, model):
     network = task.build_model()
     if model == "HGCN":
         network.manifold = Lorentz(-0.5, learnable=True)
-    write_pretrained(tmp_path / "model", network, task, {}, None)
+    GraphModel(network, task).save_pretrained(tmp_path / "model")
     card = (tmp_path / "model/README.md").read_text()
     assert ("- hyperbolic" in card) == (model != "GCN")
     space = {"hybonet": "(K = -1)", "HGCN": "(K = -0.5, learned)", "GCN": ""}[model]

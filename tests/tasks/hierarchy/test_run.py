@@ -9,8 +9,9 @@ import torch
 from safetensors.torch import load_file
 
 from hybonet.data import Hierarchy
-from hybonet.tasks.hierarchy.run import read_run, read_settings, start_run, train_run
+from hybonet.tasks.hierarchy.predictor import HierarchyModel
 from hybonet.tasks.hierarchy.task import HierarchySettings, measure
+from hybonet.tasks.run import Run, start
 from hybonet.training import Interrupted
 from tests.training.toy import StopAt
 
@@ -21,17 +22,20 @@ SETTINGS = HierarchySettings(epochs=5, K=-0.5, seed=4, batch_size=3, validate_ev
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "family"
-    start_run(folder, SETTINGS, FAMILY, recipe="hierarchy")
-    train_run(folder, resume=False)
+    start(folder, "hierarchy", SETTINGS, FAMILY, recipe="hierarchy").train()
     return folder
 
 
 def test_a_run_reads_back(run: Path) -> None:
-    read = read_run(run)
-    assert read.settings == read_settings(run) == SETTINGS
+    read = HierarchyModel.load(run)
+    assert Run(run).settings == read.task.settings == SETTINGS
     assert read.hierarchy.names == FAMILY.names
     assert torch.equal(read.hierarchy.edges, FAMILY.edges)
-    assert asdict(measure(read.points, read.hierarchy, read.manifold)) == read.record["metrics"]
+    assert (
+        asdict(measure(read.points, read.hierarchy, read.manifold))
+        == read.record["metrics"]
+        == read.evaluate()["metrics"]
+    )
     assert read.manifold.check_point(read.points)
 
 
@@ -53,10 +57,9 @@ def test_config_and_record_carry_their_provenance(run: Path) -> None:
 
 @pytest.mark.parametrize("at", [1, 2, 5])
 def test_stopped_and_resumed_equals_uninterrupted(run: Path, tmp_path: Path, at: int) -> None:
-    start_run(tmp_path / "run", SETTINGS, FAMILY)
     with pytest.raises(Interrupted):
-        train_run(tmp_path / "run", resume=False, reporter=StopAt(at))
-    train_run(tmp_path / "run", resume=True)
+        start(tmp_path / "run", "hierarchy", SETTINGS, FAMILY).train(reporter=StopAt(at))
+    Run(tmp_path / "run").train(resume=True)
     for name in ("checkpoint.safetensors", "model.safetensors"):
         straight, resumed = load_file(run / name), load_file(tmp_path / "run" / name)
         assert straight.keys() == resumed.keys()
@@ -70,19 +73,19 @@ def test_stopped_and_resumed_equals_uninterrupted(run: Path, tmp_path: Path, at:
 
 def test_what_cannot_be_trained_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="single chain of 3 nodes"):
-        start_run(tmp_path / "run", SETTINGS, Hierarchy.from_edges([("a", "b"), ("b", "c")]))
+        start(tmp_path / "run", "hierarchy", SETTINGS, Hierarchy.from_edges([("a", "b"), ("b", "c")]))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_broken_runs_are_explained(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"config.json is missing"):
-        read_run(tmp_path)
-    start_run(tmp_path / "run", SETTINGS, FAMILY)
+        HierarchyModel.load(tmp_path)
+    start(tmp_path / "run", "hierarchy", SETTINGS, FAMILY)
     with pytest.raises(ValueError, match="no model yet"):
-        read_run(tmp_path / "run")
+        HierarchyModel.load(tmp_path / "run")
     (tmp_path / "run" / "labels.tsv").write_text("dog\n")
     with pytest.raises(ValueError, match="come from different runs"):
-        read_run(tmp_path / "run")
+        HierarchyModel.load(tmp_path / "run")
     (tmp_path / "run" / "labels.tsv").unlink()
     with pytest.raises(ValueError, match=r"labels.tsv in the run, but it is missing"):
-        read_run(tmp_path / "run")
+        HierarchyModel.load(tmp_path / "run")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from hybonet.tasks.knowledge_graph.run import TEACHER, read_graph, read_model, start_run, train_run
 from safetensors.torch import load_file
 
 from hybonet.tasks.knowledge_graph.distillation import TeacherAnswers, ask_teachers
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
-from hybonet.tasks.knowledge_graph.run import TEACHER, read_graph, read_model, start_run, train_run
 from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings
 from hybonet.tasks.knowledge_graph.task import KnowledgeGraphTask
 from hybonet.tasks.run_folder import read_record
@@ -19,17 +19,17 @@ from tests.recipes.test_recipes import toy_graph
 SETTINGS = KnowledgeGraphSettings(dim=8, epochs=3, batch_size=32, lr=0.02)
 
 
-@pytest.fixture(scope="module", params=[0.0, 0.3], ids=["one reading", "both readings"])
+@pytest.fixture(scope="module", params=[0.0, 0.3], ids=["one direction", "both directions"])
 def teacher(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("teacher") / "run"
-    start_run(folder, SETTINGS.model_copy(update={"other_reading": request.param}), toy_graph())
+    start_run(folder, SETTINGS.model_copy(update={"inverse_weight": request.param}), toy_graph())
     train_run(folder, resume=False)
     return folder
 
 
 def asked(teacher: Path, **changes: object) -> TeacherAnswers:
     graph = read_graph(teacher)
-    options = {"sharpness": torch.ones(graph.num_relations), "answers": 4, **changes}
+    options = {"logit_scale": torch.ones(graph.num_relations), "answers": 4, **changes}
     return ask_teachers([read_model(teacher, graph).eval()] * 2, graph, **options)
 
 
@@ -64,7 +64,7 @@ def test_a_student_comes_closer_to_its_teacher_than_one_without(teacher: Path) -
     assert agreement(taught) > agreement(KnowledgeGraphTask(SETTINGS, graph)) + 0.1
 
 
-@pytest.mark.parametrize("change", [{"teacher_share": 0.9}, {"label_smoothing": 0.2}], ids=str)
+@pytest.mark.parametrize("change", [{"distillation_weight": 0.9}, {"label_smoothing": 0.2}], ids=str)
 def test_options_change_the_loss(teacher: Path, change: dict[str, float]) -> None:
     def first(settings: KnowledgeGraphSettings) -> float:
         task = KnowledgeGraphTask(settings, read_graph(teacher), asked(teacher))
@@ -75,7 +75,7 @@ def test_options_change_the_loss(teacher: Path, change: dict[str, float]) -> Non
 
 
 def test_options_change_the_answers(teacher: Path) -> None:
-    plain, sharp = asked(teacher), asked(teacher, sharpness=torch.full((read_graph(teacher).num_relations,), 3.0))
+    plain, sharp = asked(teacher), asked(teacher, logit_scale=torch.full((read_graph(teacher).num_relations,), 3.0))
     assert torch.equal(plain.entities, sharp.entities)
     assert bool((sharp.probability[:, 0] > plain.probability[:, 0]).all())
 
@@ -106,9 +106,9 @@ def test_what_cannot_be_learned_from_is_refused(teacher: Path, tmp_path: Path) -
     other = replace(toy_graph(), train=toy_graph().train[1:])
     with pytest.raises(ValueError, match="same graph"):
         start_run(tmp_path / "a", SETTINGS, other, teachers=[teacher])
-    own = SETTINGS.model_copy(update={"candidates": "own"})
-    with pytest.raises(ValueError, match="candidates=own"):
+    own = SETTINGS.model_copy(update={"negative_sampling": "per_triple"})
+    with pytest.raises(ValueError, match="negative_sampling=per_triple"):
         start_run(tmp_path / "b", own, toy_graph(), teachers=[teacher])
-    with pytest.raises(ValueError, match="--teacher RUN with teacher_share"):
-        start_run(tmp_path / "c", SETTINGS.model_copy(update={"teacher_share": 0.9}), toy_graph())
+    with pytest.raises(ValueError, match="--teacher RUN with distillation_weight"):
+        start_run(tmp_path / "c", SETTINGS.model_copy(update={"distillation_weight": 0.9}), toy_graph())
     assert not list(tmp_path.iterdir())

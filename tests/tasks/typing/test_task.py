@@ -11,13 +11,13 @@ from safetensors.torch import load_file
 from sklearn.metrics import log_loss
 from typer.testing import CliRunner
 
-from hybonet import MentionTyper
+from hybonet import TypingModel
 from hybonet.cli import app
-from hybonet.cli.entity_typing import question
 from hybonet.data.mentions.loading import load_mentions
 from hybonet.data.mentions.mention_data import Mention
 from hybonet.recipes import recipe, recipes
-from hybonet.tasks.typing.run import read_settings_to_resume
+from hybonet.tasks.run import Run
+from hybonet.tasks.typing.report import question
 from hybonet.tasks.typing.task import EntityTypingTask, TypingSettings, level_loss
 from hybonet.training import Interrupted, Reporter, Trainer, override
 
@@ -123,19 +123,19 @@ def test_predict_ranks_types(run, tmp_path):
 def test_a_saved_model_answers_the_same_without_the_sentences(run, tmp_path):
     command("export", run, "--to", "pretrained", "--output", tmp_path / "model")
     assert not list((tmp_path / "model").glob("mentions*"))
-    ours, saved = MentionTyper.load(run), MentionTyper.from_pretrained(tmp_path / "model")
+    ours, saved = TypingModel.load(run), TypingModel.from_pretrained(tmp_path / "model")
     asked = "Yesterday [Alva] sang until midnight."
     assert ours.types_of(asked, top=5) == saved.types_of(asked, top=5)
-    assert "MentionTyper.from_pretrained" in (tmp_path / "model" / "README.md").read_text()
+    assert "hybonet.load" in (tmp_path / "model" / "README.md").read_text()
     with pytest.raises(ValueError, match="holds a model saved for use, without the state of its training"):
-        read_settings_to_resume(tmp_path / "model")
+        Run(tmp_path / "model").change_settings([])
 
 
 def test_exported_points_are_the_models(run, tmp_path):
     command("export", run, "--to", "vectors", "--output", tmp_path / "types.tsv")
     rows = [line.split("\t") for line in (tmp_path / "types.tsv").read_text().splitlines()]
-    model = MentionTyper.load(run)
-    assert rows[0][:3] == ["type", "level", "x0"]
+    model = TypingModel.load(run)
+    assert rows[0][:3] == ["label", "name", "x0"]
     found = torch.tensor([[float(cell) for cell in row[2:]] for row in rows[1:]])
     assert torch.equal(found, model.type_points())
     assert model.model.manifold.check_point(found)

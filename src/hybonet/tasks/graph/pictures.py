@@ -10,6 +10,7 @@ import torch
 from hybonet.geometry import Lorentz
 from hybonet.reporting.charts import draw_curves, draw_groups
 from hybonet.reporting.geodesics import disk_view, view_note
+from hybonet.reporting.pictures import Pictures
 from hybonet.tasks.options import Options
 from hybonet.tasks.run_folder import CURVES, DISK, source_name
 from hybonet.training.history import read_history
@@ -21,12 +22,12 @@ if TYPE_CHECKING:
 MONITORS = {"auc_ap": "validation (ROC AUC + AP)/2", "f1": "validation F1"}
 
 
-def pictures(model: GraphModel, folder: Path, options: Options, *, dpi: int = 120) -> list[Path]:
+def pictures(model: GraphModel, folder: Path, options: Options, *, dpi: int = 120) -> Pictures:
     """Draw a model into ``folder``, and say what was drawn: ``curves.png`` (training), ``disk.png`` (the nodes).
 
     The disk is drawn of hyperbolic models; nodes have the colours of their classes where the graph has some.
     """
-    name, drawn = source_name(model.graph.source), []
+    name, drawn = source_name(model.graph.source), Pictures()
     if model.run is not None and (history := read_history(model.run.folder)):
         monitor = model.task.monitor
         title, label = f"Training on {name}", MONITORS[monitor]
@@ -36,6 +37,8 @@ def pictures(model: GraphModel, folder: Path, options: Options, *, dpi: int = 12
     if isinstance(manifold, Lorentz):
         _draw_disk(model, manifold, folder / DISK, name, dpi)
         drawn.append(folder / DISK)
+    else:
+        drawn.missing[DISK] = f"the vectors of {model.task.settings.model} are Euclidean"
     return drawn
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hybonet.data import display_name
 from hybonet.reporting.charts import draw_curves
+from hybonet.reporting.pictures import Pictures
 from hybonet.reporting.tree_pictures import draw_tree
 from hybonet.tasks.hierarchy.task import HierarchyTask
 from hybonet.tasks.options import PlotOptions
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from hybonet.tasks.hierarchy.predictor import HierarchyModel
 
 
-def pictures(model: HierarchyModel, folder: Path, options: PlotOptions) -> list[Path]:
+def pictures(model: HierarchyModel, folder: Path, options: PlotOptions) -> Pictures:
     """Draw a model into ``folder``, and say what was drawn.
 
     ``disk.png`` and the interactive ``disk.html`` (the Poincaré disk), ``curves.png`` (training).
@@ -34,7 +35,8 @@ def pictures(model: HierarchyModel, folder: Path, options: PlotOptions) -> list[
         )
     if dim > 3:
         note += " Projected to two dimensions, which keeps neither distances nor angles."
-    drawn = draw_tree(
+    drawn = Pictures()
+    drawn += draw_tree(
         model.points,
         hierarchy,
         model.manifold,

@@ -118,8 +118,8 @@ class HierarchyModel(Predictor):
         dim = self.points.shape[1]
         return (
             f"{len(self.hierarchy):,} names of a hierarchy as points of hyperbolic space (the Lorentz model, K = "
-            f"{self.manifold.curvature:.6g}, {dim} ambient coordinates): general ones near the origin, related ones near "
-            "one another."
+            f"{self.manifold.curvature:.6g}, {dim} ambient coordinates): general ones near the origin, related ones "
+            "near one another."
         )
 
     def card_example(self) -> str:

@@ -20,18 +20,18 @@ class DataOptions(Options):
 
 
 class _InverseDirection(Options):
-    other_reading: float | None = option(
-        None, "Score by both readings of a triple, as the setting of that name.", shown="the run's", ge=0
+    inverse_weight: float | None = option(
+        None, "Score triples in both directions, as the setting of that name.", shown="the run's", ge=0
     )
-    reading_power: float | None = option(None, "Likewise, beside an other reading.", shown="the run's")
+    inverse_power: float | None = option(None, "Likewise, with an inverse weight.", shown="the run's")
 
 
 class Evaluate(EvaluateOptions, _InverseDirection):
     """How triples are ranked."""
 
     split: Literal["train", "valid", "test"] = option("test", "Which triples.")
-    protocol: Literal["standard", "released"] = option(
-        "standard", "released: the head itself is no candidate, as in the paper's code (easier)."
+    protocol: Literal["standard", "paper_code"] = option(
+        "standard", "paper_code: the head itself is no candidate, as in the paper's code (easier)."
     )
     ties: Literal["realistic", "optimistic", "pessimistic"] = option(
         "realistic", "Rank of the truth among equal scores."

@@ -10,8 +10,9 @@ from hybonet.data.triples.triple_data import TripleData
 from hybonet.geometry import Lorentz
 from hybonet.reporting.charts import draw_curves, draw_groups, draw_relation_bars
 from hybonet.reporting.geodesics import disk_view, view_note
+from hybonet.reporting.pictures import Pictures
 from hybonet.reporting.radial_layout import radial_layout
-from hybonet.reporting.tree_pictures import draw_tree
+from hybonet.reporting.tree_pictures import DISK, PAGE, draw_tree
 from hybonet.tasks.knowledge_graph.models.tail_search import all_points
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 from hybonet.tasks.knowledge_graph.options import Plot
@@ -30,7 +31,7 @@ _RADIUS = 4.5  # of the drawn tree: leaves near the rim, labels still apart
 _BRANCHES = 10
 
 
-def pictures(model: KnowledgeGraphModel, folder: Path, options: Plot) -> list[Path]:
+def pictures(model: KnowledgeGraphModel, folder: Path, options: Plot) -> Pictures:
     """Draw everything there is to draw of a model into ``folder``, and say what was drawn.
 
     ``curves.png`` (training), ``relations.png`` (MRR by relation, of a finished run), ``points.png`` (the entities),
@@ -38,8 +39,7 @@ def pictures(model: KnowledgeGraphModel, folder: Path, options: Plot) -> list[Pa
     """
     relations = options.hierarchy or hierarchical_relations(model.graph)
     tree = predicted_hierarchy(model, relations) if relations else None
-    name = source_name(model.graph.source)
-    drawn = []
+    name, drawn = source_name(model.graph.source), Pictures()
     if model.run is not None and (history := read_history(model.run.folder)):
         draw_curves(history, "mrr", folder / CURVES, title=f"Training on {name}", label="validation MRR")
         drawn.append(folder / CURVES)
@@ -51,8 +51,12 @@ def pictures(model: KnowledgeGraphModel, folder: Path, options: Plot) -> list[Pa
     if isinstance(model.scorer, TripleScorer):  # points of other models lie in other spaces
         _draw_points(model, tree, folder / POINTS, name)
         drawn.append(folder / POINTS)
+    else:
+        drawn.missing[POINTS] = f"the vectors of {type(model.scorer).__name__} lie in no hyperbolic space"
     if tree is not None:
         drawn.extend(_draw_tree(model, tree, relations, folder, name))
+    else:
+        drawn.missing |= dict.fromkeys((DISK, PAGE), "no relation makes a hierarchy; name some with --hierarchy")
     return drawn
 
 

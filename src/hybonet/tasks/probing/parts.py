@@ -32,7 +32,12 @@ __all__ = [
     "without_test",
     "write",
 ]
-settings, task, predictor = ProbeSettings, TreeProbingTask, ProbeModel
+
+task = TreeProbingTask
+
+settings = ProbeSettings
+
+predictor = ProbeModel
 not_searched = {"control": "a control is compared with the probe itself; fix it with --set {name}=…"}
 
 #: Training sentences that are measured as well, to see what the probe has learnt by heart.

@@ -33,7 +33,12 @@ __all__ = [
     "without_test",
     "write",
 ]
-settings, task, predictor = TranslationSettings, TranslationTask, TranslationModel
+
+task = TranslationTask
+
+settings = TranslationSettings
+
+predictor = TranslationModel
 not_searched = dict.fromkeys(
     ("tokenizer", "vocabulary", "share_vocabulary", "max_length"),
     "perplexities of different tokens cannot be compared; fix it with --set {name}=…, and search for each by itself",

@@ -280,9 +280,9 @@ class TranslationModel(Predictor):
         coordinates = "ambient coordinates" if settings.model == "hybonet" else "numbers"
         title = _TITLES.get(settings.model, f"A translation model ({settings.model})")
         text = (
-            f"{title} from {first} to {second}, trained on {self.about['source']}: layers in encoder and decoder "
-            f"{settings.layers}, {settings.dim} {coordinates} per token, {settings.heads} heads. In a terminal, "
-            "`hybonet translate FOLDER sentences.txt`."
+            f"{title} from {first} to {second}, trained on {self.about['source']}: layers in encoder and "
+            f"decoder {settings.layers}, {settings.dim} {coordinates} per token, {settings.heads} heads. In a "
+            "terminal: `hybonet translate FOLDER sentences.txt`."
         )
         if self.record is None or "test" not in self.record:
             return text

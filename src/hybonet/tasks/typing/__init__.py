@@ -45,8 +45,8 @@ SPEC = TaskSpec(
     examples=_TRAIN,
     options=options.DataOptions,
     data="little-town",
-    data_help="little-town (inside the package), ufet (from HYBONET_DATA), a folder with train, valid and test .json or "
-    ".jsonl files, or one such file.",
+    data_help="little-town (inside the package), ufet (from HYBONET_DATA), a folder with train, valid and test .json "
+    "or .jsonl files, or one such file.",
     recipe="typing",
     verbs={
         "evaluate": Verb(

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from hybonet.reporting.charts import GROUP_COLOURS, INK, new_figure, plain_axes
 from hybonet.reporting.disk_labels import write_labels
+from hybonet.reporting.pictures import saved
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _LABELS = 60
 _LIMIT = 1.05
@@ -20,18 +25,18 @@ def draw_type_disk(
     levels: Tensor,
     level_names: Sequence[str],
     names: Sequence[str],
-    path: Path,
+    path: Path | None = None,
     *,
     title: str,
     note: str,
     dpi: int = 120,
-) -> None:
+) -> Figure:
     """Types at ``flat (n, 2)`` of the unit disk, coloured by level; those that come first get names first.
 
     Example:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     draw_type_disk(torch.tensor([[0.0, 0.1], [0.5, 0.0]]), torch.tensor([0, 1]), ["coarse", "fine"],
+        ...     _ = draw_type_disk(torch.tensor([[0.0, 0.1], [0.5, 0.0]]), torch.tensor([0, 1]), ["coarse", "fine"],
         ...         ["person", "poet"], Path(folder) / "types.png", title="two types", note="", dpi=40)
         ...     (Path(folder) / "types.png").exists()
         True
@@ -66,12 +71,12 @@ def draw_type_disk(
         font_size=8.5,
         obstacles=[],
     )
-    figure.savefig(path)
+    return saved(figure, path)
 
 
 def draw_level_radii(
-    radii: Sequence[Tensor], level_names: Sequence[str], path: Path, *, title: str, dpi: int = 120
-) -> None:
+    radii: Sequence[Tensor], level_names: Sequence[str], path: Path | None = None, *, title: str, dpi: int = 120
+) -> Figure:
     """How far the types of each level are from the centre: every type a dot, a bar at the level's mean.
 
     Levels without types are left out.
@@ -79,7 +84,7 @@ def draw_level_radii(
     Example:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     draw_level_radii([torch.tensor([0.5]), torch.tensor([1.0, 1.4])], ["coarse", "fine"],
+        ...     _ = draw_level_radii([torch.tensor([0.5]), torch.tensor([1.0, 1.4])], ["coarse", "fine"],
         ...         Path(folder) / "radii.png", title="three types", dpi=40)
         ...     (Path(folder) / "radii.png").exists()
         True
@@ -96,4 +101,4 @@ def draw_level_radii(
     axes.set_xticks(range(len(labels)), labels)
     axes.set(ylim=(0, None))
     figure.tight_layout()
-    figure.savefig(path)
+    return saved(figure, path)

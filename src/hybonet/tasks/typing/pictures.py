@@ -14,6 +14,7 @@ from hybonet.geometry import Lorentz
 from hybonet.metrics.probing import spearman
 from hybonet.reporting.charts import draw_curves
 from hybonet.reporting.geodesics import two_columns
+from hybonet.reporting.pictures import Pictures
 from hybonet.tasks.options import Options
 from hybonet.tasks.run_folder import CURVES, DISK, source_name
 from hybonet.tasks.typing.charts import draw_level_radii, draw_type_disk
@@ -27,20 +28,23 @@ RADII = "radii.png"
 _DRAWN = 300  # types on the disk, most frequent first
 
 
-def pictures(model: TypingModel, folder: Path, options: Options) -> list[Path]:
+def pictures(model: TypingModel, folder: Path, options: Options) -> Pictures:
     """Draw everything there is to draw of a model into ``folder``, and say what was drawn.
 
     ``curves.png`` (training) and, for HyboNet models, ``disk.png`` (the types) and ``radii.png`` (how far from the
     centre each level lies). Only types that the training data has are drawn: of others nothing was learned.
     """
     data = model.data
-    name, drawn = source_name(data.source), []
+    name, drawn = source_name(data.source), Pictures()
     if model.run is not None and (history := read_history(model.run.folder)):
         draw_curves(history, "f1", folder / CURVES, title=f"Training on {name}", label="validation macro F1")
         drawn.append(folder / CURVES)
     if isinstance(model.model, EntityTyper) and data.train:
         frequency = torch.sparse.sum(data.targets("train"), 0).to_dense()
         drawn += _draw_types(model, frequency, folder, name)
+    else:
+        reason = "a saved model has no training mentions" if not data.train else "types of HyboNet alone are points"
+        drawn.missing |= dict.fromkeys((DISK, RADII), reason)
     return drawn
 
 

@@ -175,13 +175,14 @@ class TypingModel(Predictor):
         return Measures(figures, tables=lambda: evaluation({asked.split: result}, title))
 
     def embedding(self) -> Embedding:
-        types, manifold = list(self.data.types.types), self.hyperbolic_model("vectors").manifold
-        return Embedding(types, types, self.type_points(), manifold)
+        types, manifold = self.data.types, self.hyperbolic_model("vectors").manifold
+        levels = [types.level(number) for number in range(len(types))]
+        return Embedding(list(types.types), levels, self.type_points(), manifold)
 
     def card_text(self) -> str:
         return (
-            f"Tells the types of a mention in a sentence: {len(self.data.types):,} types, {self.settings.dim} dimensions "
-            "each. The words' vectors and the types are in this folder, the training sentences are not."
+            f"Tells the types of a mention in a sentence: {len(self.data.types):,} types, {self.settings.dim} "
+            "dimensions each. The words' vectors and the types are in this folder, the training sentences are not."
         )
 
     def card_example(self) -> str:

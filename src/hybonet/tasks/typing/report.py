@@ -5,14 +5,18 @@ from __future__ import annotations
 import contextlib
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from hybonet.data.mentions.mention_data import Mention
+from hybonet.data.mentions.sentence_words import mention_in, split_words
 from hybonet.reporting.headlines import Headline, Measure
 from hybonet.reporting.narrow_table import add_row, narrow_table
+from hybonet.tasks.typing.data import mentions_file
 
 if TYPE_CHECKING:
     from hybonet.tasks.run import Run
@@ -114,14 +118,14 @@ def answers_tables(sentences: Sequence[str], found: Sequence[Sequence[Mapping[st
 
 
 def next_command(run: Run) -> str:
-    """A question that works: the first sentence with no other brackets, else all mentions."""
-    from hybonet.data.mentions.sentence_words import mention_in, split_words
-    from hybonet.tasks.typing.data import mentions_file
+    """A question to ask the model."""
+    return f"Ask it: hybonet predict {shlex.quote(str(run.folder))} {question(run.folder, run.data.valid)}"
 
-    question = f"--mentions {shlex.quote(str(run.folder / mentions_file('valid')))}"
-    for mention in run.data.valid:
+
+def question(folder: Path, mentions: Sequence[Mention]) -> str:
+    """Options of ``hybonet predict`` that work: the first sentence with no other brackets, else all mentions."""
+    for mention in mentions:
         with contextlib.suppress(ValueError):
             if mention_in(mention.sentence).words == split_words(" ".join(mention.words)):
-                question = f"--sentence {shlex.quote(mention.sentence)}"
-                break
-    return f"Ask it: hybonet predict {shlex.quote(str(run.folder))} {question}"
+                return f"--sentence {shlex.quote(mention.sentence)}"
+    return f"--mentions {shlex.quote(str(folder / mentions_file('valid')))}"
