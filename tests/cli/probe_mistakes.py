@@ -21,7 +21,7 @@ _ROWS = "".join(
     )
 )
 TREES = f"{_ROWS}\n" * SENTENCES
-QUICK = "--set dim=4 --set epochs=2 --set validate_every=1 --threads 1 --no-plot"
+QUICK = "--set dim=4 --set epochs=2 --set validate_every=1 --threads 1"
 PROBE = "probe vectors.npz --trees trees.conllu --out new"
 
 
@@ -100,7 +100,7 @@ MISTAKES = [
     BadInput("a layer too many", f"{PROBE} --layers 0,2", ("layers from 0 to 1 of vectors.npz, got 2",), vectors()),
     BadInput("an unknown probe", f"{PROBE} --set probe=poincar", ("setting probe", "'lorentz', 'poincare'"), vectors()),
     BadInput("another task's recipe for a probe", f"{PROBE} --recipe wn18rr-32",
-             ("expected a recipe for probe, but 'wn18rr-32' is one for train kg", "probe-tutorial"), vectors()),
+             ("expected a recipe for train probe, but 'wn18rr-32' is one for train kg", "probe-tutorial"), vectors()),
     BadInput("random weights for vectors", f"{PROBE} --set control=random-weights",
              ("which have no weights", "shuffled-labels"), vectors()),
     BadInput("a new encoder for a run that goes on", "probe other --out probed --resume",
@@ -112,6 +112,6 @@ MISTAKES = [
              both(probed, replace("probed/test.conllu", "1\tthe", "1 the"))),
     BadInput("a layer that was not probed", "predict probed --layer 5", ("layers probed (0, 1), got 5",), probed),
     BadInput("a test sentence that is not there", "plot probed --sentence 3", ("from 1 to 2, got 3",), probed),
-    BadInput("predicted trees over another file", "predict probed --output triples.tsv",
-             ("'triples.tsv' is there already", "choose another --output"), probed),
+    BadInput("predicted trees under another ending", "predict probed --output trees.txt",
+             ("expected --output to end in .json, .csv, .tsv or .conllu, got 'trees.txt'",), probed),
 ]  # fmt: skip

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from hybonet import TranslationModel
 from hybonet.cli import app
-from hybonet.tasks.translation.predictor import MTModel
 from tests.cli.staging import Outcome, run
 from tests.cli.translation_mistakes import trained
 
@@ -41,7 +41,7 @@ def test_what_the_model_does_not_know_is_told(folder: Path) -> None:
 
 
 def test_too_long_a_sentence_gives_a_warning_in_python(folder: Path) -> None:
-    model = MTModel.load(folder / "mt")
+    model = TranslationModel.load(folder / "mt")
     with pytest.warns(UserWarning, match="1 of 2 sentences have more than the model's 8 tokens"):
         assert len(model.translate(["number 4", "sentence number " * 9])) == 2
 
@@ -53,6 +53,15 @@ def test_a_pipe_gives_what_a_file_does(folder: Path, monkeypatch: pytest.MonkeyP
     assert piped.stdout == (folder / "out.txt").read_text()
 
 
+def test_translate_is_short_for_predict(folder: Path) -> None:
+    assert did("predict mt a.txt", folder).output == did("translate mt a.txt", folder).output
+    for ending in ("txt", "tsv", "json"):
+        did(f"predict mt a.txt --output long.{ending}", folder)
+        form = "text" if ending == "txt" else ending
+        did(f"translate mt a.txt --format {form} --output short.{ending}", folder)
+        assert (folder / f"long.{ending}").read_text() == (folder / f"short.{ending}").read_text()
+
+
 def test_blank_lines_alone_stay_blank(folder: Path) -> None:
     (folder / "blank.txt").write_text("\n\n")
     assert "note: 2 empty lines stay empty" in did("translate mt blank.txt --output out.txt", folder).message
@@ -61,11 +70,12 @@ def test_blank_lines_alone_stay_blank(folder: Path) -> None:
 
 def test_several_translations_with_scores(folder: Path) -> None:
     did("translate mt a.txt --n-best 2 --format tsv --output out.tsv", folder)
-    rows = [line.split("\t") for line in (folder / "out.tsv").read_text().splitlines()]
+    header, *rows = [line.split("\t") for line in (folder / "out.tsv").read_text().splitlines()]
+    assert header == ["line", "score", "translation"]
     assert [row[0] for row in rows] == ["1", "1", "2", "3", "3", "4", "4"]
     assert float(rows[0][1]) >= float(rows[1][1])
     did("translate mt a.txt --n-best 2 --format json --output out.json", folder)
-    objects = [json.loads(line) for line in (folder / "out.json").read_text().splitlines()]
+    objects = json.loads((folder / "out.json").read_text())
     assert [each["text"] for each in objects[0]["translations"]] == [row[2] for row in rows[:2]]
     assert [each["cut"] for each in objects] == [False, False, True, False]
 

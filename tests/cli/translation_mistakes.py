@@ -120,7 +120,7 @@ MISTAKES = [
     _ask("no.txt", "nothing to translate", "no.txt: expected sentences", prepare=both(trained, write("no.txt", ""))),
     _ask("a.txt --n-best 3", "several translations as text", "expected --format tsv or json with --n-best"),
     _ask("a.txt --beam 2 --n-best 3 --format tsv", "more translations than the beam has", "beam's 2, got 3"),
-    _ask("a.txt --temperature inf", "an infinite temperature", "expected temperature above 0, got inf"),
+    _ask("a.txt --temperature inf", "an infinite temperature", "temperature: expected a finite number, got inf"),
     _ask("a.txt --seed 3", "a seed without a draw", "expected --seed with --temperature: a search draws nothing"),
     _ask("a.txt --beam 1 --length-penalty 2", "a penalty that compares nothing", "--length-penalty with a beam of 2"),
     _ask("a.txt --temperature 1 --length-penalty 2", "a penalty of a draw", "--length-penalty with a beam of 2"),

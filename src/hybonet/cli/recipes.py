@@ -56,7 +56,7 @@ def show_recipe(
             add_row(table, key, "none" if value is None else str(value), meaning)
         console = Console(highlight=False)
         console.print(table)
-        given = " ENCODER" if shown.task == "probe" else ""
+        given = " --data ENCODER" if shown.task == "probe" else ""
         console.print(f"\n{command_for(shown.task)}{given} --recipe {name} --set key=value changes any of these.")
         if shown.ranges:
             searched = ", ".join(f"{key} {each}" for key, each in shown.ranges.items())

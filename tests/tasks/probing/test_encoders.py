@@ -14,7 +14,7 @@ from hybonet.tasks.probing.encoders import load_encoder
 from hybonet.tasks.probing.models.word_encoder import ModuleEncoder
 from hybonet.tasks.probing.settings import ProbeSettings
 from hybonet.tasks.probing.translator import SourceText
-from hybonet.tasks.translation.run import start_run
+from hybonet.tasks.run import start
 from hybonet.tasks.translation.task import TranslationSettings, TranslationTask
 from hybonet.training.checkpoint import save_model
 from hybonet.training.loop import BEST
@@ -28,7 +28,7 @@ def translator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
     folder = tmp_path_factory.mktemp("translators") / request.param
     settings = TranslationSettings(model=request.param, dim=16, heads=2, layers=2, max_length=40, tokenizer="words")
     data = prepare(load_corpus("toy"), "words", 500)
-    start_run(folder, settings, data)
+    start(folder, "translation", settings, data)
     torch.manual_seed(5)
     save_model(folder / BEST, TranslationTask(settings, data).build_model())
     return folder
@@ -54,7 +54,7 @@ def test_every_layer_of_a_translator(translator: Path) -> None:
 @pytest.mark.parametrize("model", ["convolution", "poincare"])
 def test_a_translator_whose_layers_differ_in_width(model: str, tmp_path: Path) -> None:
     settings = TranslationSettings(model=model, dim=16, heads=2, layers=3, max_length=40, tokenizer="words")
-    start_run(tmp_path / model, settings, prepare(load_corpus("toy"), "words", 500))
+    start(tmp_path / model, "translation", settings, prepare(load_corpus("toy"), "words", 500))
     states = load_encoder(tmp_path / model, ProbeSettings(control="random-weights")).states(TREES)
     assert states.shape[:2] == (sum(map(len, TREES)), 4)
     assert states.shape[2] > 16

@@ -8,16 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hybonet.tasks.probing.run import ProbeRun, read_data, start_run, train_run
 from safetensors.torch import load_file, save_file
 
-from hybonet import Lorentz
+import hybonet
+from hybonet import Lorentz, ProbeModel
 from hybonet.data import DependencyTree, Treebank, load_treebank, write_conllu
 from hybonet.metrics.probing import ProbeScores
 from hybonet.tasks.probing.encoders import load_encoder, probe_data
 from hybonet.tasks.probing.models.tree_probe import TreeProbes
 from hybonet.tasks.probing.models.word_encoder import ModuleEncoder, word_by_word
-from hybonet.tasks.probing.pictures import draw_run
 from hybonet.tasks.probing.settings import ProbeSettings
 from hybonet.tasks.probing.task import (
     ProbeData,
@@ -29,6 +28,7 @@ from hybonet.tasks.probing.task import (
     probe_loss,
 )
 from hybonet.tasks.probing.vectors import read_vectors
+from hybonet.tasks.run import Run, start
 from hybonet.training import Interrupted, Trainer
 from tests.training.toy import StopAt
 
@@ -66,8 +66,7 @@ def vectors(treebank: Treebank, tmp_path_factory: pytest.TempPathFactory) -> Pat
 @pytest.fixture(scope="module")
 def run(treebank: Treebank, vectors: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "probe"
-    start_run(folder, SETTINGS, probe_data(vectors, treebank, SETTINGS), recipe="probe")
-    train_run(folder, resume=False)
+    start(folder, "probe", SETTINGS, probe_data(vectors, treebank, SETTINGS), recipe="probe").train()
     return folder
 
 
@@ -137,11 +136,11 @@ def test_a_chain_is_measured_as_any_prediction(treebank: Treebank) -> None:
 
 
 def test_a_run_reads_back(run: Path, treebank: Treebank) -> None:
-    read = ProbeRun.load(run)
+    read = ProbeModel.load(run)
     record = read.record
     assert read.settings == SETTINGS
     assert [tree.words for tree in read.test.trees] == [tree.words for tree in treebank.test]
-    assert [vars(each) for each in read.evaluate()] == [row["test"] for row in record["layers"]]
+    assert [vars(each) for each in read.scores()] == [row["test"] for row in record["layers"]]
     assert record["test"] == record["layers"][record["best_layer"]]["test"]
     assert record["chain"]["test"] == vars(chain_scores(treebank.test))
     assert record["task"] == "probe"
@@ -150,15 +149,15 @@ def test_a_run_reads_back(run: Path, treebank: Treebank) -> None:
     assert record["encoder"]["kind"] == "vectors"
     assert len(record["encoder"]["states_sha256"]) == 64
     assert {"commit", "created", "machine", "seconds", "seed", "protocol"} <= record.keys()
-    for tree, guess in zip(read.test.trees, read.predict(), strict=True):
+    for tree, guess in zip(read.test.trees, read.trees(), strict=True):
         assert guess.words == tree.words
         assert not tree.is_punctuation[guess.root]
 
 
 def test_predicted_trees_agree_with_the_measures(run: Path) -> None:
-    read = ProbeRun.load(run)
+    read = ProbeModel.load(run)
     roots = found = total = 0
-    for tree, guess in zip(read.test.trees, read.predict(layer=1), strict=True):
+    for tree, guess in zip(read.test.trees, read.trees(layer=1), strict=True):
         roots += tree.root == guess.root
         gold, predicted = (
             {
@@ -178,10 +177,10 @@ def test_predicted_trees_agree_with_the_measures(run: Path) -> None:
 def test_stopped_and_resumed_equals_uninterrupted(
     run: Path, treebank: Treebank, vectors: Path, tmp_path: Path, at: int
 ) -> None:
-    start_run(tmp_path / "run", SETTINGS, probe_data(vectors, treebank, SETTINGS))
+    stopped = start(tmp_path / "run", "probe", SETTINGS, probe_data(vectors, treebank, SETTINGS))
     with pytest.raises(Interrupted):
-        train_run(tmp_path / "run", resume=False, reporter=StopAt(at))
-    train_run(tmp_path / "run", resume=True)
+        stopped.train(reporter=StopAt(at))
+    Run(tmp_path / "run").train(resume=True)
     straight, resumed = (load_file(folder / "checkpoint.safetensors") for folder in (run, tmp_path / "run"))
     assert all(torch.equal(straight[key], resumed[key]) for key in straight)
     first, second = (json.loads((folder / "record.json").read_text()) for folder in (run, tmp_path / "run"))
@@ -201,13 +200,14 @@ def test_shuffled_labels_keep_the_shape_of_trees(treebank: Treebank, vectors: Pa
 
 
 def test_pictures(run: Path, tmp_path: Path) -> None:
-    drawn = draw_run(run, tmp_path / "pictures", sentence=2, layer=1, dpi=40)
+    model = ProbeModel.load(run)
+    drawn = model.plot(tmp_path / "pictures", sentence=2, layer=1)
     assert [path.name for path in drawn] == ["layers.png", "sentence.png", "curves.png"]
     assert all(path.read_bytes()[1:4] == b"PNG" for path in drawn)
     with pytest.raises(ValueError, match="a test sentence from 1 to 24, got 25"):
-        draw_run(run, tmp_path, sentence=25)
+        model.plot(tmp_path, sentence=25)
     with pytest.raises(ValueError, match=r"one of the layers probed \(0, 1\), got 7"):
-        draw_run(run, tmp_path, layer=7)
+        model.plot(tmp_path, layer=7)
 
 
 def test_states_may_go_after_the_training(run: Path, tmp_path: Path) -> None:
@@ -216,9 +216,31 @@ def test_states_may_go_after_the_training(run: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(run, copy)
     (copy / "states.safetensors").unlink()
-    assert len(ProbeRun.load(copy).evaluate()) == 2
-    with pytest.raises(ValueError, match=r"states\.safetensors: expected a safetensors file, found none"):
-        read_data(copy)
+    assert len(ProbeModel.load(copy).evaluate()["layers"]) == 2
+    with pytest.raises(ValueError, match=r"expected states\.safetensors in the run .* to go on with, found none"):
+        Run(copy).change_settings(["epochs=9"])
+    assert json.loads((copy / "config.json").read_text())["settings"]["epochs"] == SETTINGS.epochs
+
+
+def test_saved_probes_are_measured_and_asked_as_the_run(run: Path, tmp_path: Path) -> None:
+    model = ProbeModel.load(run)
+    assert "test sentences and their states" in model.export(tmp_path / "saved")
+    kept = {path.name for path in (tmp_path / "saved").iterdir()}
+    weights = {"model.safetensors", "test_states.safetensors"}
+    assert kept == weights | {"config.json", "test.conllu", "record.json", "README.md"}
+    saved = hybonet.load(tmp_path / "saved")
+    assert saved.evaluate() == model.evaluate()
+    assert saved.predict(layer=1).text == model.predict(layer=1).text
+    with pytest.raises(ValueError, match="holds a model saved for use, without the state of its training"):
+        Run(tmp_path / "saved").change_settings([])
+
+
+def test_predictions_are_words_with_heads(run: Path) -> None:
+    model = ProbeModel.load(run)
+    answers, trees = model.predict(layer=1), model.trees(layer=1)
+    assert [each["head"] for each in answers] == [head for tree in trees for head in tree.heads]
+    assert [each["gold_head"] for each in answers] == [head for tree in model.test.trees for head in tree.heads]
+    assert answers[0]["sentence"] == answers[0]["word"] == 1
 
 
 # -- vectors ----------------------------------------------------------------------------------------------------------

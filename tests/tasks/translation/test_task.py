@@ -3,17 +3,20 @@
 import json
 from dataclasses import replace
 
+import pandas
 import pytest
 import torch
 
-from hybonet import MTModel
+import hybonet
+from hybonet import TranslationModel
 from hybonet.data import load_corpus
+from hybonet.data.text.loading import corpus_of_pairs
 from hybonet.data.text.translation_data import prepare
 from hybonet.nn import LorentzLinear
+from hybonet.tasks.run import Run, start
 from hybonet.tasks.run_folder import read_record
 from hybonet.tasks.translation.decoding import Decoding
 from hybonet.tasks.translation.evaluation import evaluate
-from hybonet.tasks.translation.run import read_data, read_settings_to_resume, start_run, train_run
 from hybonet.tasks.translation.task import TranslationSettings, TranslationTask, build_translation_model, perplexity
 from hybonet.training import Interrupted, ScheduleSettings
 from hybonet.training.checkpoint import read_tensors
@@ -50,14 +53,13 @@ def small_data(**changes):
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("translation") / "run"
-    start_run(folder, SETTINGS, small_data())
-    train_run(folder, resume=False)
+    start(folder, "translation", SETTINGS, small_data()).train()
     return folder
 
 
 @pytest.fixture(scope="module")
 def model(run):
-    return MTModel.load(run)
+    return TranslationModel.load(run)
 
 
 def test_training_learns_and_the_record_says_how_it_was_measured(run):
@@ -68,14 +70,14 @@ def test_training_learns_and_the_record_says_how_it_was_measured(run):
     assert record["test"]["signatures"]["bleu"].startswith("nrefs:1|case:mixed")
     assert record["test"]["sentences"] == 8
     assert record["data"]["direction"] == "en-toy"
-    tokens = read_data(run).tokens["train"].target_tokens * record["epochs"]
+    tokens = Run(run).data.tokens["train"].target_tokens * record["epochs"]
     assert record["target_tokens_per_second"] == pytest.approx(tokens / record["seconds"], rel=0.05)
     best = min(row["perplexity"] for row in history)
     assert record["valid"]["perplexity"] == best
 
 
 def test_perplexity_is_that_of_the_logits(run, model):
-    data = read_data(run)
+    data = Run(run).data
     total, count = 0.0, 0
     for row in range(len(data.tokens["valid"])):
         pairs = data.tokens["valid"]
@@ -90,11 +92,11 @@ def test_perplexity_is_that_of_the_logits(run, model):
 
 def test_a_run_stopped_at_any_place_ends_with_the_same_weights(run, tmp_path):
     folder = tmp_path / "stopped"
-    start_run(folder, SETTINGS, small_data())
+    start(folder, "translation", SETTINGS, small_data())
     for batches in (2, 5):
         with pytest.raises(Interrupted):
-            train_run(folder, resume=True, reporter=StopAt(batches))
-    train_run(folder, resume=True)
+            Run(folder).train(resume=True, reporter=StopAt(batches))
+    Run(folder).train(resume=True)
     for file in ("model.safetensors", "checkpoint.safetensors"):
         alone, stopped = read_tensors(run / file), read_tensors(folder / file)
         assert all(torch.equal(alone[name], stopped[name]) for name in alone)
@@ -120,6 +122,28 @@ def test_a_sentence_over_the_limit_is_cut_and_says_so(model):
     assert cut[0].cut
     assert not whole[0].cut
     assert cut[0].text == model.translate(" ".join(["the", "dog"] * 6))
+
+
+def test_predictions_are_the_translations_with_their_scores(model):
+    sentences = ["The dog saw a cat.", ""]
+    assert model.predict(sentences, beam=3).text.splitlines() == model.translate(sentences, Decoding(beam=3))
+    several = model.predict(sentences, beam=3, n_best=2)
+    assert [each["line"] for each in several] == [1, 1, 2]
+    assert several.text is None
+    assert several.as_json()[0]["translations"][1]["text"] == several[1]["translation"]
+    assert several.notes[0] == "1 empty line stays empty"
+
+
+def test_pairs_of_python_are_text(tmp_path):
+    pairs = [(f"number {i}", f"Nummer {i}") for i in range(40)]
+    changes = {"dim": 4, "heads": 2, "layers": 1, "epochs": 1, "validate_every": 1, "tokenizer": "words"}
+    with pytest.warns(UserWarning, match="2 pairs for valid and 2 pairs for test held out with seed 0"):
+        model = hybonet.train("translation", pairs, direction="en-de", out=tmp_path / "run", reporter=False, **changes)
+    assert model.about["languages"] == ["en", "de"]
+    assert model.evaluate()["sentences"] == 2
+    rows = corpus_of_pairs([{"translation": {"de": b, "en": a}} for a, b in pairs], direction="en-de")
+    assert rows.splits == corpus_of_pairs(pairs, direction="en-de").splits
+    assert corpus_of_pairs(pandas.DataFrame(pairs)).splits == rows.splits
 
 
 def test_one_sentence_is_not_several(model):
@@ -166,19 +190,23 @@ def test_an_exported_model_translates_as_the_run_and_is_no_run(run, model, tmp_p
         "README.md",
     }
     sentences = ["The dog saw a cat.", "Many women draw."]
-    assert MTModel.from_pretrained(tmp_path / "model").translate(sentences) == model.translate(sentences)
-    assert r"nrefs:1\|case" in (tmp_path / "model/README.md").read_text(), "bars would end a cell of the table"
+    assert TranslationModel.from_pretrained(tmp_path / "model").translate(sentences) == model.translate(sentences)
+    card = (tmp_path / "model/README.md").read_text()
+    assert "`BLEU: nrefs:1|case" in card
+    assert "pipeline_tag: translation\nlanguage:\n- en\n- toy\n" in card
     assert "examples" in read_record(run)["test"]
     assert "examples" not in read_record(tmp_path / "model")["test"], "the text stays behind"
     with pytest.raises(ValueError, match="holds a model saved for use, without the state of its training"):
-        read_settings_to_resume(tmp_path / "model")
+        Run(tmp_path / "model").change_settings([])
+    with pytest.raises(ValueError, match="is a model saved for use, without its text; give the run's folder"):
+        hybonet.load(tmp_path / "model").evaluate()
 
 
 def test_a_shared_vocabulary_is_one_table_and_one_file(tmp_path):
     settings = SETTINGS.model_copy(update={"share_vocabulary": True, "epochs": 1, "average": 1})
-    start_run(tmp_path / "run", settings, small_data(share=True))
+    start(tmp_path / "run", "translation", settings, small_data(share=True))
     assert (tmp_path / "run/shared.tokens.json").exists()
-    data = read_data(tmp_path / "run")
+    data = Run(tmp_path / "run").data
     assert data.shared
     model = TranslationTask(settings, data).build_model()
     assert model.source_embedding is model.target_embedding
@@ -236,7 +264,7 @@ def test_norm_first_of_hybonet_lets_the_blocks_add_to_their_input():
 
 
 def test_measuring_follows_the_model_wherever_its_settings_say_it_was_trained(run, model):
-    data = read_data(run)
+    data = Run(run).data
     elsewhere = SETTINGS.model_copy(update={"device": "cuda"})  # and then moved to a machine that has none
     found = evaluate(model.model, data, "test", Decoding(beam=2), settings=elsewhere)
     assert found["perplexity"] == pytest.approx(read_record(run)["test"]["perplexity"])

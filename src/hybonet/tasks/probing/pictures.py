@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hybonet.data.trees.dependency_tree import PUNCTUATION, DependencyTree
 from hybonet.reporting.charts import draw_curves
+from hybonet.reporting.pictures import Pictures
 from hybonet.tasks.probing.models.tree_probe import LorentzProbe, PoincareProbe
 from hybonet.tasks.probing.options import Plot
 from hybonet.tasks.probing.predictor import ProbeModel
@@ -19,7 +20,7 @@ LAYERS, SENTENCE = "layers.png", "sentence.png"
 _READABLE = range(8, 15)
 
 
-def pictures(model: ProbeModel, folder: Path, options: Plot) -> list[Path]:
+def pictures(model: ProbeModel, folder: Path, options: Plot) -> Pictures:
     """Draw ``layers.png`` (the four measures by layer), ``sentence.png`` and ``curves.png`` into ``folder``.
 
     Args:
@@ -52,10 +53,12 @@ def pictures(model: ProbeModel, folder: Path, options: Plot) -> list[Path]:
         "below: its words as the probe places them, joined by the gold edges, the predicted root in orange"
     )
     draw_sentence(shown, folder / SENTENCE, title=title, note=note)
-    drawn = [folder / LAYERS, folder / SENTENCE]
+    drawn = Pictures([folder / LAYERS, folder / SENTENCE])
     if model.run is not None and (history := read_history(model.run.folder)):
         draw_curves(history, "score", folder / CURVES, title=title, label="mean of the measures on valid")
         drawn.append(folder / CURVES)
+    else:
+        drawn.missing[CURVES] = "there is no history of a training"
     return drawn
 
 

@@ -12,8 +12,11 @@ from rich.table import Table
 from hybonet.reporting.charts import GROUP_COLOURS, INK, new_figure, plain_axes
 from hybonet.reporting.headlines import Headline, Measure
 from hybonet.reporting.narrow_table import add_row, narrow_table
+from hybonet.reporting.pictures import saved
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from hybonet.tasks.run import Run
 
 #: Names of the measures as the literature has them.
@@ -77,15 +80,21 @@ def _cells(scores: Mapping[str, Any], split: str) -> list[str]:
 
 
 def draw_layers(
-    rows: Sequence[Mapping[str, Any]], best: int, path: Path, *, title: str, note: str = "", dpi: int = 120
-) -> None:
+    rows: Sequence[Mapping[str, Any]],
+    best: int,
+    path: Path | None = None,
+    *,
+    title: str,
+    note: str = "",
+    dpi: int = 120,
+) -> Figure:
     """The four measures by layer, on test (lines) and validation data (dots), to a PNG file.
 
     Example:
         >>> import tempfile
         >>> scores = {"uuas": 0.5, "dspr": 0.6, "root": 0.7, "nspr": 0.8}
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     draw_layers([{"layer": 0, "valid": scores, "test": scores}], 0, Path(folder) / "layers.png",
+        ...     _ = draw_layers([{"layer": 0, "valid": scores, "test": scores}], 0, Path(folder) / "layers.png",
         ...         title="one layer", dpi=40)
         ...     (Path(folder) / "layers.png").exists()
         True
@@ -108,7 +117,7 @@ def draw_layers(
     axes.margins(x=0.06)
     figure.text(0.5, 0.925, note or "lines: test; open circles: validation", ha="center", va="top", fontsize=9)
     figure.tight_layout(rect=(0, 0, 0.97, 0.95))
-    figure.savefig(path)
+    return saved(figure, path)
 
 
 def _apart(values: Sequence[float], least: float = 0.045) -> list[float]:

@@ -14,9 +14,11 @@ from hybonet.geometry import Lorentz
 from hybonet.reporting.charts import INK, LINE, SECOND, new_figure
 from hybonet.reporting.disk_labels import write_labels
 from hybonet.reporting.geodesics import disk_view, geodesic_arcs, two_columns
+from hybonet.reporting.pictures import saved
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _PALE, _GROUND = "#b8bcc4", "#f6f7f9"
 _INCH_A_WORD, _LEAST_WIDTH = 0.72, 7.6
@@ -36,7 +38,9 @@ class ProbedSentence:
     manifold: Lorentz | None
 
 
-def draw_sentence(sentence: ProbedSentence, path: Path, *, title: str, note: str = "", dpi: int = 120) -> None:
+def draw_sentence(
+    sentence: ProbedSentence, path: Path | None = None, *, title: str, note: str = "", dpi: int = 120
+) -> Figure:
     """Draw a sentence to a PNG file.
 
     Edges found are alike above and below; those missed are pale above, wrong ones stand out below. The words are drawn
@@ -47,7 +51,7 @@ def draw_sentence(sentence: ProbedSentence, path: Path, *, title: str, note: str
         >>> sentence = ProbedSentence(("dogs", "bark"), (2, 0), (0, 1), torch.zeros(2, dtype=torch.bool),
         ...     Lorentz().random_normal(2, 4), Lorentz())
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     draw_sentence(sentence, Path(folder) / "sentence.png", title="two words", dpi=40)
+        ...     _ = draw_sentence(sentence, Path(folder) / "sentence.png", title="two words", dpi=40)
         ...     (Path(folder) / "sentence.png").exists()
         True
     """
@@ -64,7 +68,7 @@ def draw_sentence(sentence: ProbedSentence, path: Path, *, title: str, note: str
     arcs = figure.add_axes((0.01, 5.55 / total, 0.98, height / total))
     _draw_trees(arcs, sentence, gold, predicted)
     _draw_points(figure.add_axes((0.02, 0.05 / total, 0.96, 5.3 / total)), renderer, sentence, gold, predicted)
-    figure.savefig(path)
+    return saved(figure, path)
 
 
 def _edges(heads: Sequence[int], left_out: Tensor) -> set[Edge]:

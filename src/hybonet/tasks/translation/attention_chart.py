@@ -4,30 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from torch import Tensor
 
 from hybonet.reporting.charts import new_figure
+from hybonet.reporting.pictures import saved
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _INCH = 0.28  # of a token
 _WIDEST = 16  # inches, if one map alone is not wider
 
 
 def draw_attention(
-    source: Sequence[str], target: Sequence[str], weights: Tensor, path: Path, *, title: str, dpi: int = 120
-) -> None:
+    source: Sequence[str],
+    target: Sequence[str],
+    weights: Tensor,
+    path: Path | None = None,
+    *,
+    title: str,
+    dpi: int = 120,
+) -> Figure:
     """A map a layer, mean over heads, and one of all layers: source tokens across, target tokens down.
 
     Args:
         source, target: the tokens.
         weights: ``(layers, heads, target tokens, source tokens)``.
-        path: the file to write.
+        path: the file to write, if any.
 
     Example:
         >>> import tempfile, torch
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = Path(folder) / "attention.png"
-        ...     draw_attention(["a", "</s>"], ["b", "</s>"], torch.full((2, 1, 2, 2), 0.5), path, title="ab", dpi=40)
+        ...     weights = torch.full((2, 1, 2, 2), 0.5)
+        ...     _ = draw_attention(["a", "</s>"], ["b", "</s>"], weights, path, title="ab", dpi=40)
         ...     path.exists()
         True
     """
@@ -49,4 +61,4 @@ def draw_attention(
         axes.set_yticks(range(len(target)), target if number % columns == 0 else [""] * len(target), fontsize=7)
     figure.set_layout_engine("constrained")
     figure.colorbar(shown, ax=grid.ravel().tolist(), fraction=0.04, pad=0.02, label="attention weight")
-    figure.savefig(path)
+    return saved(figure, path)
