@@ -22,7 +22,9 @@ FILES = {"config.json", "model.safetensors", "graph.safetensors", "entities.tsv"
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "toy"
-    start(folder, "kg", KnowledgeGraphSettings(dim=8, epochs=2, learn_curvature=True), toy_graph(), recipe="default").train()
+    start(
+        folder, "kg", KnowledgeGraphSettings(dim=8, epochs=2, learn_curvature=True), toy_graph(), recipe="default"
+    ).train()
     return folder
 
 
@@ -110,7 +112,9 @@ def test_a_damaged_configuration_is_a_clean_error(run, tmp_path):
             KnowledgeGraphModel.from_pretrained(tmp_path / "saved")
 
 
-@pytest.mark.parametrize("name", [name for name in hybonet.__all__ if name not in ("Lorentz", "__version__", "load", "train")])
+@pytest.mark.parametrize(
+    "name", [name for name in hybonet.__all__ if name not in ("Lorentz", "__version__", "load", "train")]
+)
 def test_models_of_all_tasks_are_read_and_saved_by_the_same_names(name):
     kind = getattr(hybonet, name)
     for method in ("load", "from_pretrained", "save_pretrained"):

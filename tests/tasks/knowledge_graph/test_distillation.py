@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from hybonet.tasks.knowledge_graph.data import TEACHER, TrainingGraph, load
-from hybonet.tasks.knowledge_graph.options import DataOptions
 from safetensors.torch import load_file
 
 from hybonet.data.triples.triple_data import TripleData
+from hybonet.tasks.knowledge_graph.data import TEACHER, TrainingGraph, load
 from hybonet.tasks.knowledge_graph.distillation import TeacherAnswers, ask_teachers
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
+from hybonet.tasks.knowledge_graph.options import DataOptions
 from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings
 from hybonet.tasks.knowledge_graph.task import KnowledgeGraphTask
 from hybonet.tasks.run import Run, start

@@ -71,9 +71,7 @@ def test_every_option_changes_the_loss(base, change):
 
 
 def test_readings_change_what_is_ranked_and_not_what_is_learned(tmp_path):
-    from hybonet.tasks.knowledge_graph.run import read_model, start_run, train_run
-
-    from hybonet.tasks.run_folder import read_record
+    from hybonet.tasks.run import start
 
     siblings = [(f"child{i}", "is a", f"parent{i % 3}") for i in range(20)]
     data = TripleData.from_labels(siblings[4:], valid=siblings[:2], test=siblings[2:4])

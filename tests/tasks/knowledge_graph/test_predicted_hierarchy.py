@@ -59,7 +59,9 @@ def test_an_unsure_model_adds_nothing():
     data = graph([edge for edge in many if edge != ("b", "top")])
     oracle = Oracle(data, dict(many))
     oracle.told[data.entities.find("b")] = 0.0
-    assert not any(child == "b" for child, _ in edges_of(predicted_hierarchy(KnowledgeGraphModel(oracle, data), ["is a"])))
+    assert not any(
+        child == "b" for child, _ in edges_of(predicted_hierarchy(KnowledgeGraphModel(oracle, data), ["is a"]))
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from hybonet.tasks.translation.run import start_run
 
 from hybonet.data import load_corpus, load_treebank
 from hybonet.data.text.token_vocabulary import EOS
@@ -14,7 +15,6 @@ from hybonet.tasks.probing.encoders import load_encoder
 from hybonet.tasks.probing.models.word_encoder import ModuleEncoder
 from hybonet.tasks.probing.settings import ProbeSettings
 from hybonet.tasks.probing.translator import SourceText
-from hybonet.tasks.translation.run import start_run
 from hybonet.tasks.translation.task import TranslationSettings, TranslationTask
 from hybonet.training.checkpoint import save_model
 from hybonet.training.loop import BEST

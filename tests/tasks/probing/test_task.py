@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from hybonet.tasks.probing.run import ProbeRun, read_data, start_run, train_run
 from safetensors.torch import load_file, save_file
 
 from hybonet import Lorentz
@@ -17,7 +18,6 @@ from hybonet.tasks.probing.encoders import load_encoder, probe_data
 from hybonet.tasks.probing.models.tree_probe import TreeProbes
 from hybonet.tasks.probing.models.word_encoder import ModuleEncoder, word_by_word
 from hybonet.tasks.probing.pictures import draw_run
-from hybonet.tasks.probing.run import ProbeRun, read_data, start_run, train_run
 from hybonet.tasks.probing.settings import ProbeSettings
 from hybonet.tasks.probing.task import (
     ProbeData,

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from hybonet.tasks.translation.run import read_data, read_settings_to_resume, start_run, train_run
 
 from hybonet import MTModel
 from hybonet.data import load_corpus
@@ -13,7 +14,6 @@ from hybonet.nn import LorentzLinear
 from hybonet.tasks.run_folder import read_record
 from hybonet.tasks.translation.decoding import Decoding
 from hybonet.tasks.translation.evaluation import evaluate
-from hybonet.tasks.translation.run import read_data, read_settings_to_resume, start_run, train_run
 from hybonet.tasks.translation.task import TranslationSettings, TranslationTask, build_translation_model, perplexity
 from hybonet.training import Interrupted, ScheduleSettings
 from hybonet.training.checkpoint import read_tensors
