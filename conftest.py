@@ -9,7 +9,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 _NEEDS = {
     "numba": [
         f"src/hybonet/kernels/{name}.py"
-        for name in ("counts", "grouped_linear", "own_scores", "parallel", "row_updates")
+        for name in ("counts", "grouped_linear", "per_triple_scores", "parallel", "row_updates")
     ],
     "pykeen": ["src/hybonet/interop/pykeen.py"],
     "optuna": ["src/hybonet/tuning/study.py", "docs/tuning.md"],

@@ -35,7 +35,13 @@ from hybonet.tasks.knowledge_graph.task import KnowledgeGraphSettings
 SIZES = (40_000, 100_000, 300_000, 1_000_000)
 RELATIONS, TRIPLES_AN_ENTITY, VALID = 100, 10, 1000
 SETTINGS = KnowledgeGraphSettings(
-    dim=32, batch_size=1000, candidates="pool", negatives=2000, loss="softmax", sparse_updates=True, optimizer="chart"
+    dim=32,
+    batch_size=1000,
+    negative_sampling="shared",
+    negatives=2000,
+    loss="softmax",
+    sparse_updates=True,
+    optimizer="chart",
 )
 #: Bounds on the largest graph: memory, and cost of a triple against WN18RR's.
 MEBIBYTES, TIMES_WN18RR = 6 * 1024, 1.5

@@ -90,6 +90,12 @@ def test_the_demo_trains_asks_and_draws_and_replaces_only_a_run(
     assert "add --overwrite" in error
     assert call("demo", "--out", tmp_path / "run", "--overwrite", "--no-plot")[0] == 0
     assert not (tmp_path / "run" / "disk.png").exists()
+    monkeypatch.setitem(sys.modules, "matplotlib", None)  # as the package alone is installed
+    code, text, error = call("demo", "--out", tmp_path / "plain")
+    assert code == 0, error
+    assert len(re.findall(r"^.* …", text, re.M)) >= 10
+    assert "pip install 'hybonet[plot]', then hybonet plot" in text
+    assert not list((tmp_path / "plain").glob("*.png"))
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ def trainings() -> dict[str, Training]:
 
 def searches() -> dict[str, Search]:
     """Eight trials of every system but the recipe itself."""
-    fixed = ("protocol=released", "scale=10", "epochs=600", "patience=20")
+    fixed = ("protocol=paper_code", "scale=10", "epochs=600", "patience=20")
     return {
         f"{cell}-{name}": Search("graph", data, recipe, (*start, *fixed), _RANGES, _TRIALS)
         for cell, (data, recipe) in CELLS.items()

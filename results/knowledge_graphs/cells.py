@@ -49,14 +49,14 @@ ABLATIONS = {
     "riemannian": ("exact Riemannian Adam instead of Adam in the chart", "optimizer=riemannian"),
     "bce": (
         "binary cross-entropy, 50 random tails for each triple (the paper)",
-        "loss=bce", "candidates=own", "negatives=50", "label_smoothing=0",
+        "loss=bce", "negative_sampling=per_triple", "negatives=50", "label_smoothing=0",
     ),
     "self-adversarial": (
         "self-adversarial loss, 50 random tails for each triple",
-        "loss=self_adversarial", "candidates=own", "negatives=50", "label_smoothing=0",
+        "loss=self_adversarial", "negative_sampling=per_triple", "negatives=50", "label_smoothing=0",
     ),
-    "own": ("softmax against 50 random tails for each triple", "candidates=own", "negatives=50"),
-    "pool": ("softmax against a pool of 500 shared tails", "candidates=pool", "negatives=500"),
+    "own": ("softmax against 50 random tails for each triple", "negative_sampling=per_triple", "negatives=50"),
+    "pool": ("softmax against a pool of 500 shared tails", "negative_sampling=shared", "negatives=500"),
     "bernoulli": ("readings of a relation weighed as in Bernoulli sampling", "bernoulli=true"),
     "filtered": ("other right answers of the training triples left out", "filter_negatives=true"),
     "no-smoothing": ("no label smoothing", "label_smoothing=0"),
@@ -67,19 +67,19 @@ ABLATIONS = {
     "no-max-norm": ("no max-norm", "max_norm=none"),
     "no-loop-bias": ("no loop bias", "loop_bias=false"),
     "constant-rate": ("constant learning rate", "schedule.kind=constant"),
-    "sharpness": ("loss of sharpness .7, 1.5 for symmetric relations", "sharpness=0.7", "symmetric_sharpness=1.5"),
+    "sharpness": ("loss of sharpness .7, 1.5 for symmetric relations", "logit_scale=0.7", "symmetric_logit_scale=1.5"),
     "tied": ("symmetric relations one with their reciprocals", "tie_symmetric=true"),
     "tangent": ("relations' maps through the tangent space", "model=hybonet-tangent"),
     "both-readings": (
-        "answers by both readings of a triple, shares as for WN18RR", "other_reading=0.4", "reading_power=0.75",
+        "answers by both readings of a triple, shares as for WN18RR", "inverse_weight=0.4", "inverse_power=0.75",
     ),
 }  # fmt: skip
 #: The recipe wn18rr-32 cut to 15 epochs, questions answered by one reading, one thing changed at a time.
 SHORT = {
     "recipe": ("the recipe `wn18rr-32`: .7, and 1.5 for symmetric relations",),
-    "sharpness-0.7": ("sharpness .7 for all relations", "symmetric_sharpness=none"),
-    "sharpness-1": ("sharpness 1 for all relations", "sharpness=1", "symmetric_sharpness=none"),
-    "sharpness-1.5": ("sharpness 1.5 for all relations", "sharpness=1.5", "symmetric_sharpness=none"),
+    "sharpness-0.7": ("sharpness .7 for all relations", "symmetric_logit_scale=none"),
+    "sharpness-1": ("sharpness 1 for all relations", "logit_scale=1", "symmetric_logit_scale=none"),
+    "sharpness-1.5": ("sharpness 1.5 for all relations", "logit_scale=1.5", "symmetric_logit_scale=none"),
     "untied": ("two maps for the two readings of symmetric relations", "tie_symmetric=false"),
     "wide-start": ("entities start at radius 1", "init_std=none"),
     "8000-candidates": ("8,000 candidates instead of 2,000", "negatives=8000"),
@@ -88,7 +88,7 @@ SHORT = {
     "sparse": ("only the entities of a batch are moved", "sparse_updates=true"),
     "bce": (
         "binary cross-entropy, 50 random tails for each triple",
-        "loss=bce", "candidates=own", "negatives=50", "label_smoothing=0",
+        "loss=bce", "negative_sampling=per_triple", "negatives=50", "label_smoothing=0",
     ),
     "riemannian": ("exact Riemannian Adam", "optimizer=riemannian"),
 }  # fmt: skip
@@ -117,8 +117,9 @@ def trainings() -> dict[str, Training]:
     found = {}
     for name, (data, seeds, changes, about) in _RECIPES.items():
         teachers = tuple(f"wn18rr-32-seed{seed}" for seed in range(3)) if name.endswith("-taught") else ()
+        recipe = name.replace("taught", "distilled")  # as it is called since these runs were made
         found[name] = Training(
-            "kg", "recipes", data, name, seeds, changes, about, teachers=teachers, keep=("validations",)
+            "kg", "recipes", data, recipe, seeds, changes, about, teachers=teachers, keep=("validations",)
         )
     for name, (data, seeds, changes, about) in SMALL.items():
         found[name] = Training("kg", "small", data, "default", seeds, changes, about)
@@ -129,7 +130,7 @@ def trainings() -> dict[str, Training]:
             changes = (f"model={model}", *(chosen(own) or usual), *_length(cell, model, 1))
             found[own] = Training("kg", name, cell.data, cell.recipe, cell.seeds, changes, cell.about)
     for name, (_, *changed) in SHORT.items():
-        fixed = ("epochs=15", "validate_every=15", "other_reading=0", *changed)
+        fixed = ("epochs=15", "validate_every=15", "inverse_weight=0", *changed)
         about, keep = "three minutes on one core", ("test.by_relation",)
         found[f"short-{name}"] = Training("kg", "short", "WN18RR", "wn18rr-32", 1, fixed, about, keep=keep)
     for name, (_, *changed) in ABLATIONS.items():

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hybonet.reporting.run_report import Spread, experiments, markdown_table, report_rows
+from hybonet.tasks.run import renewed
 from results.figures import NOTHING, spread, thousandths, values, worked_minutes, worked_seconds
 from results.knowledge_graphs import speed
 from results.knowledge_graphs.cells import ABLATIONS, COMPARISONS, MODELS, SHORT, SHORTER, SMALL
@@ -188,7 +189,7 @@ def still_learning() -> list[str]:
 
 def small() -> str:
     """As `hybonet report` has them."""
-    found = [record | {"source": record["run"]} for name in SMALL for record in records(name)]
+    found = [renewed(record) | {"source": record["run"]} for name in SMALL for record in records(name)]
     return markdown_table(*report_rows(experiments(found)))
 
 

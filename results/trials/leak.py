@@ -47,8 +47,8 @@ def trial(graph: str, seeds: int, threads: int) -> Record:
             task = kind(_settings(seed), data)
             with tempfile.TemporaryDirectory() as folder:
                 model = Trainer(task, Path(folder)).fit().model
-            found = {each: evaluate(model, data, "test", protocol=each) for each in ("standard", "released")}
-            test = {protocol: measures["both"]["mrr"] for protocol, measures in found.items()}
+            ours, theirs = evaluate(model, data, "test"), evaluate(model, data, "test", protocol="paper_code")
+            test = {"standard": ours["both"]["mrr"], "released": theirs["both"]["mrr"]}
             rows.append({"seed": seed, "negatives_filtered_by": negatives, "test_mrr": test})
             print(rows[-1], flush=True)
     return {
@@ -64,7 +64,7 @@ def _settings(seed: int) -> KnowledgeGraphSettings:
     """The paper's loss and negatives, with the optimiser that needs fewer epochs."""
     return KnowledgeGraphSettings(
         loss="bce",
-        candidates="own",
+        negative_sampling="per_triple",
         negatives=50,
         filter_negatives=True,
         loop_bias=False,

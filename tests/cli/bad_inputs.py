@@ -163,7 +163,7 @@ OPTIONS = [
         ("other.json: expected the record of a finished run (kg, hierarchy, graph,", "got other JSON"),
         write("other.json", "{}"),
     ),
-    BadInput("the place of what is not here", "data path UMLS", ("not on this machine", "hybonet data fetch UMLS")),
+    BadInput("the place of what is not here", "data path UMLS", ("files of UMLS", "hybonet data fetch UMLS")),
     BadInput("a file as --out", "train kg --out triples.tsv", ("got the file 'triples.tsv'; choose another --out",)),
     BadInput("--out below a file", "train kg --out triples.tsv/new", ("triples.tsv'; choose another --out",)),
     BadInput("an --out in use", "train kg --out run", ("'run' holds files; go on with --resume",)),
@@ -185,13 +185,13 @@ OPTIONS = [
     ),
     BadInput(
         "a recipe for learning from others, without them",
-        f"{TRAIN} --recipe wn18rr-32-taught",
-        ("expected --teacher RUN with the recipe wn18rr-32-taught",),
+        f"{TRAIN} --recipe wn18rr-32-distilled",
+        ("expected --teacher RUN with the recipe wn18rr-32-distilled",),
     ),
     BadInput(
         "a search for how much teachers count",
-        f"{TUNE} --range teacher_share=0.1:0.9",
-        ("range of teacher_share: a search has no teachers to learn from",),
+        f"{TUNE} --range distillation_weight=0.1:0.9",
+        ("range of distillation_weight: a search has no teachers to learn from",),
     ),
     BadInput(
         "fewer epochs than done", f"{RESUME} --set epochs=1", ("more than the 2 epochs already done, got epochs=1",)
@@ -345,12 +345,12 @@ RUNS = [
     BadInput(
         "a teacher where the loss has no place for it",
         f"{TRAIN} --teacher run --set loss=bce",
-        ("expected loss=softmax, candidates=pool or all", "got loss=bce"),
+        ("expected loss=softmax, negative_sampling=shared or all", "got loss=bce"),
     ),
     BadInput(
         "settings for a teacher, but none",
-        f"{TRAIN} --set teacher_share=0.7",
-        ("expected --teacher RUN with teacher_share=0.7",),
+        f"{TRAIN} --set distillation_weight=0.7",
+        ("expected --teacher RUN with distillation_weight=0.7",),
     ),
     BadInput("no run", "evaluate new", ("expected a run in 'new'", "config.json is missing")),
     BadInput(

@@ -19,7 +19,7 @@ EXPECTED = {
             "H@1": "test.both.hits@1",
             "H@3": "test.both.hits@3",
             "H@10": "test.both.hits@10",
-            "released": "test_released_protocol.mrr",
+            "paper_code": "test_paper_code.mrr",
         },
     ),
     "net": ("Links of graphs", {"ROC AUC": "test.roc_auc", "AP": "test.average_precision"}),

@@ -11,7 +11,7 @@ from hybonet import Lorentz, kernels
 from hybonet.nn import LorentzEmbedding
 from hybonet.optim import RiemannianAdam
 from hybonet.tasks.knowledge_graph.models.grouped_linear import grouped_linear
-from hybonet.tasks.knowledge_graph.models.own_scores import own_scores
+from hybonet.tasks.knowledge_graph.models.per_triple_scores import per_triple_scores
 from hybonet.testing import assert_on_sheet
 
 compiled = pytest.mark.skipif(not kernels.available(), reason="numba is not installed (extra 'fast')")
@@ -24,7 +24,7 @@ def test_threads_repeat_themselves_and_agree_with_one(update):
     program = f"""
 import torch
 from hybonet import kernels
-from hybonet.tasks.knowledge_graph.models.own_scores import own_scores
+from hybonet.tasks.knowledge_graph.models.per_triple_scores import per_triple_scores
 from hybonet.nn import LorentzEmbedding
 from hybonet.optim import RiemannianAdam
 results = []
@@ -36,7 +36,7 @@ for threads in (1, 2, 2):
     index, question = torch.randint(300, (40, 11)), torch.randn(40, 7)
     with kernels.switched(on=True):
         for _ in range(3):
-            scores = own_scores(question, table.weight, index, max_norm=1.5, manifold=table.manifold)
+            scores = per_triple_scores(question, table.weight, index, max_norm=1.5, manifold=table.manifold)
             scores.square().mean().backward()
             optimizer.step()
             optimizer.zero_grad()
@@ -78,7 +78,7 @@ def test_nan_is_not_hidden():
     question, table = torch.ones(1, 3), torch.ones(4, 3)
     table[2, 1] = torch.nan
     with kernels.switched(on=True):
-        scores = own_scores(question, table, torch.tensor([[0, 2]]), max_norm=1.0, manifold=Lorentz())
+        scores = per_triple_scores(question, table, torch.tensor([[0, 2]]), max_norm=1.0, manifold=Lorentz())
     assert scores.isnan().tolist() == [[False, True]]
 
 
@@ -161,7 +161,7 @@ def test_the_time_that_is_stored_does_not_matter_where_rows_are_cut(time):
         table[:, 0] = time
         table.requires_grad_()
         with kernels.switched(on):
-            scores = own_scores(question, table, index, max_norm=1.0, manifold=Lorentz())
+            scores = per_triple_scores(question, table, index, max_norm=1.0, manifold=Lorentz())
             scores.square().sum().backward()
         results.append((scores, table.grad))
     for one, other in zip(*results, strict=True):
@@ -181,7 +181,7 @@ def test_what_loops_would_read_beyond_their_arrays_is_refused():
                 grouped_linear(wrong, maps, group)
         for question, bias in ((x[:, :3], None), (x[:2], None), (x, torch.zeros(6))):
             with pytest.raises(ValueError, match="expected a question"):
-                own_scores(question, table, index, bias=bias)
+                per_triple_scores(question, table, index, bias=bias)
 
 
 @compiled
@@ -190,11 +190,11 @@ def test_a_forked_process_does_without_threads():
     program = """
 import os, sys, torch
 from hybonet import kernels
-from hybonet.tasks.knowledge_graph.models.own_scores import own_scores
+from hybonet.tasks.knowledge_graph.models.per_triple_scores import per_triple_scores
 torch.set_num_threads(2)
 def work():
     with kernels.switched(on=True):
-        return own_scores(torch.ones(2, 3), torch.ones(4, 3), torch.tensor([[0, 1], [2, 3]])).sum().item()
+        return per_triple_scores(torch.ones(2, 3), torch.ones(4, 3), torch.tensor([[0, 1], [2, 3]])).sum().item()
 work()
 child = os.fork()
 if not child:

@@ -56,8 +56,8 @@ def test_ranks_are_the_same(columns, dtype, with_extra, ties, monkeypatch):
 
 def test_rows_whose_truth_rounds_differently_are_counted_again(monkeypatch):
     left, right, truth, known, extra = example(torch.float64)
-    own_scores = module._own_scores
-    monkeypatch.setattr(module, "_own_scores", lambda *arguments: own_scores(*arguments) * (1 + 1e-15) + 1e-15)
+    per_triple_scores = module._own_scores
+    monkeypatch.setattr(module, "_own_scores", lambda *arguments: per_triple_scores(*arguments) * (1 + 1e-15) + 1e-15)
     whole, tiled = both_rankings(left, right, truth, known, extra)
     assert torch.equal(whole.ranks().rank, tiled.ranks().rank)
 

@@ -57,7 +57,7 @@ LAYERS = {
     "LorentzLinear": (lambda m: LorentzLinear(D, 6, manifold=m, activation=torch.relu), lambda: (points(3),)),
     "LorentzLinear pure": (lambda m: LorentzLinear(D, 6, manifold=m, form="pure"), lambda: (points(3),)),
     "LorentzLinear released": (
-        lambda m: LorentzLinear(D, D, manifold=m, time_gate="released", gate_bias=False),
+        lambda m: LorentzLinear(D, D, manifold=m, time_gate="paper_code", gate_bias=False),
         lambda: (points(3), points(3)),
     ),
     "LorentzMultiheadAttention": (

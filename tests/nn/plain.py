@@ -59,7 +59,7 @@ def linear(x, weight, bias, scale, K, *, activation=None, residual=None, gate="p
         g = g + bias[0]
     if residual is not None:
         z = z + residual[..., 1:]
-        g = g + (residual[..., 0] if gate == "released" else 0.0)
+        g = g + (residual[..., 0] if gate == "paper_code" else 0.0)
     t = (scale * torch.sigmoid(g) + 1.1 * (-1.0 / K) ** 0.5).unsqueeze(-1)
     return torch.cat((t, z / z.square().sum(-1, keepdim=True).sqrt() * (t.square() + 1.0 / K).sqrt()), dim=-1)
 

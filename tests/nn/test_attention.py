@@ -278,7 +278,7 @@ class TestModule:
         plain.assert_same(packed, separate, [x, *layer.parameters()], dtype)
 
     def test_options_that_cannot_be_packed(self, manifold, dtype):
-        options = {"activation": torch.tanh, "time_gate": "released", "gate_bias": False, "learnable_scale": False}
+        options = {"activation": torch.tanh, "time_gate": "paper_code", "gate_bias": False, "learnable_scale": False}
         layer = module(manifold, dtype, linear=options)
         x = plain.points(manifold, N, L, 8, dtype=dtype)
         torch.testing.assert_close(layer(x)[0], layer(x, x.clone(), x.clone())[0])

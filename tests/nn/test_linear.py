@@ -34,7 +34,7 @@ def test_outputs_are_points(manifold, dtype, form, radius):
     plain.assert_on_sheet(y, manifold.K)
 
 
-@pytest.mark.parametrize("gate", ["paper", "released"])
+@pytest.mark.parametrize("gate", ["paper", "paper_code"])
 @pytest.mark.parametrize("gate_bias", [True, False])
 @pytest.mark.parametrize("activation", [None, torch.tanh])
 @pytest.mark.parametrize("with_residual", [False, True])
@@ -62,7 +62,7 @@ def test_normalised_form_is_the_formula(dtype, K, gate, gate_bias, activation, w
     plain.assert_same(y, expected, inputs, dtype)
 
 
-@pytest.mark.parametrize("time_gate", ["paper", "released"])
+@pytest.mark.parametrize("time_gate", ["paper", "paper_code"])
 @pytest.mark.parametrize("form", ["normalized", "pure"])
 def test_residual_dropout_drops_some_of_what_is_added_and_no_gate(form, time_gate):
     manifold = Lorentz(-0.7)
@@ -88,7 +88,7 @@ def test_time_gate_option_matters_only_with_activation_dropout_or_residual():
     x, residual = manifold.random_normal(8, 5, std=0.5), manifold.random_normal(8, 5, std=0.5)
     paper = layer_with_bias(5, 5, manifold=manifold, dtype=torch.float32)
     released = copy.deepcopy(paper)
-    released.time_gate = "released"
+    released.time_gate = "paper_code"
     assert torch.equal(paper(x), released(x))
     assert not torch.allclose(paper(x, residual)[:, 0], released(x, residual)[:, 0], atol=1e-3)
     assert torch.equal(paper(x, residual)[:, 0], paper(x)[:, 0])  # the paper's gate does not see the residual
@@ -107,7 +107,7 @@ def test_dropout_is_for_training_and_stays_out_of_the_papers_gate():
     torch.testing.assert_close(y[:, 0], plain_layer(x)[:, 0])
     assert not torch.allclose(y[:, 1:], plain_layer(x)[:, 1:], atol=1e-2)
     plain.assert_on_sheet(y, -1.0)
-    layer.time_gate = "released"
+    layer.time_gate = "paper_code"
     assert not torch.allclose(layer(x)[:, 0], plain_layer(x)[:, 0], atol=1e-2)
     assert torch.equal(layer.eval()(x), plain_layer(x))
 
@@ -117,7 +117,7 @@ def test_heads_are_separate_layers(manifold, dtype):
         5, 12, manifold=manifold, dtype=dtype, num_heads=3, activation=torch.tanh, gate_bias=False, scale=2.0
     )
     x, residual = (plain.points(manifold, 7, n, dtype=dtype) for n in (5, 12))
-    for gate in ("paper", "released"):
+    for gate in ("paper", "paper_code"):
         whole.time_gate = gate
         y = whole(x, residual)
         assert y.shape == (7, 3, 4)
@@ -267,7 +267,7 @@ def test_repr_tells_the_options():
         ((1, 4), {}, "at least 2 ambient coordinates.*in_features=1"),
         ((4, 1), {}, "at least 2 ambient coordinates.*out_features=1"),
         ((4, 4), {"form": "normalised"}, "'normalized' or 'pure', got 'normalised'"),
-        ((4, 4), {"time_gate": "both"}, "'paper' or 'released', got 'both'"),
+        ((4, 4), {"time_gate": "both"}, "'paper' or 'paper_code', got 'both'"),
         ((4, 4), {"scale": 0.0}, "scale.*> 0, got 0.0"),
         ((4, 4), {"dropout": 1.5}, "between 0 and 1, got 1.5"),
         ((4, 4), {"residual_dropout": -0.1}, "residual_dropout probability between 0 and 1, got -0.1"),

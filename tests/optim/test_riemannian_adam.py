@@ -357,14 +357,14 @@ def test_all_points_of_a_learned_sheet_follow_it_in_any_order_of_groups():
     for curvature_first in (True, False):
         torch.manual_seed(0)
         manifold = Lorentz(-1.0, learnable=True)
-        used, idle = LorentzEmbedding(8, 4, manifold=manifold), LorentzEmbedding(8, 4, manifold=manifold)
-        groups = [{"params": [manifold.log_neg_curvature]}, {"params": [used.weight, idle.weight]}]
+        used, unused = LorentzEmbedding(8, 4, manifold=manifold), LorentzEmbedding(8, 4, manifold=manifold)
+        groups = [{"params": [manifold.log_neg_curvature]}, {"params": [used.weight, unused.weight]}]
         optimizer = RiemannianAdam(groups if curvature_first else groups[::-1], lr=0.3)
         for _ in range(3):
             optimizer.zero_grad()
             manifold.dist(used(torch.arange(7)), used(torch.arange(1, 8))).sum().backward()
             optimizer.step()
-        assert_on_sheet(idle.points(), manifold=manifold)
+        assert_on_sheet(unused.points(), manifold=manifold)
         ends.append(used.weight.detach().clone())
     torch.testing.assert_close(ends[0], ends[1])
 

@@ -36,7 +36,7 @@ def record(seed, mrr, **settings):
         "seed": seed,
         "valid": {"mrr": mrr},
         "test": {"both": metrics},
-        "test_released_protocol": metrics,
+        "test_paper_code": metrics,
         "seconds": 60.0,
         "commit": "abc",
     }

@@ -3,8 +3,7 @@
 import pytest
 
 from hybonet.cli.tune import tune_app
-from hybonet.recipes import Recipe, recipes
-from hybonet.recipes.catalogue import recipe
+from hybonet.recipes import Recipe, recipe, recipes
 from hybonet.training import override
 from hybonet.training.ranges import Between, OneOf, check_ranges, value_of, with_values
 from hybonet.tuning import read_ranges

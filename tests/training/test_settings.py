@@ -1,5 +1,7 @@
 """Settings: every one is explained, and every mistake is told in one line."""
 
+from typing import ClassVar, Literal
+
 import pytest
 
 from hybonet.recipes import recipes
@@ -47,3 +49,26 @@ def test_none_is_the_absence_of_a_number_or_a_word_to_choose():
     settings = override(recipes()["default"].settings, ["max_norm=none", "regularizer=none"])
     assert settings.max_norm is None
     assert settings.regularizer == "none"
+
+
+class Renamed(LoopSettings):
+    old_names: ClassVar = {"heat": "warmth"}
+    old_values: ClassVar = {"shape": {"ring": "torus"}}
+    warmth: float = 1.0
+    shape: Literal["torus", "ball"] = "ball"
+
+
+def test_an_old_name_is_refused_with_the_new_one_and_read_from_what_is_stored():
+    with pytest.raises(ValueError, match="unknown setting 'heat'; it is called 'warmth' now"):
+        Renamed.checked({"heat": 2})
+    with pytest.raises(ValueError, match="unknown setting 'heat'; it is called 'warmth' now"):
+        override(Renamed(), ["heat=2"])
+    with pytest.raises(ValueError, match="shape has no 'ring' any more; it is now 'torus'"):
+        override(Renamed(), ["shape=ring"])
+    stored = Renamed.renewed({"heat": 2, "shape": "ring", "epochs": 3})
+    assert Renamed.checked(stored) == Renamed(warmth=2, shape="torus", epochs=3)
+
+
+def test_names_and_words_are_matched_without_regard_to_case():
+    assert Renamed.checked({"Warmth": 2, "SHAPE": "Torus"}) == Renamed(warmth=2, shape="torus")
+    assert override(Renamed(), ["Schedule.Kind=Linear"]).schedule.kind == "linear"

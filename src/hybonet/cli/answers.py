@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +102,7 @@ def _text(answered: Answers | Measures, form: str) -> str:
         return text
     if form == "json":
         return json.dumps(answered.as_json(), indent=1, ensure_ascii=False) + "\n"
-    rows: list[Mapping[str, Any]]
+    rows: list[dict[str, Any]]
     if isinstance(answered, dict):
         columns, rows = ["measure", "value"], answered.rows()
     else:

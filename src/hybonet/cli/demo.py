@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,13 +31,10 @@ def demo(
     """
     with clean_errors():
         from hybonet.cli.training import train
-        from hybonet.reporting.disk import require_matplotlib
         from hybonet.tasks.api import load
         from hybonet.tasks.base import spec
-        from hybonet.tasks.run import holds_run
+        from hybonet.tasks.run_folder import holds_run
 
-        if plot:
-            require_matplotlib()
         if holds_run(out) and not overwrite:
             raise ValueError(
                 f"expected a new or empty folder, but {str(out)!r} holds an earlier run; add --overwrite to replace "
@@ -45,7 +43,11 @@ def demo(
         train(spec("kg"), out=out, overwrite=overwrite)
         model = load(out)
         _show_examples(model)
-        if plot:
+        if plot and not find_spec("matplotlib"):
+            typer.echo(
+                f"No pictures: matplotlib is not installed. Run pip install 'hybonet[plot]', then hybonet plot {out}"
+            )
+        elif plot:
             for path in model.plot():
                 typer.echo(f"Picture: {path}")
 

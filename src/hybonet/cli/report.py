@@ -42,9 +42,10 @@ def report(
             report_rows,
             report_table,
         )
+        from hybonet.tasks.run import renewed
 
         tasks = {name: spec.headline for name, spec in specs().items()}
-        found = experiments(load_records(runs, tasks), lambda record: tasks[record["task"]](record))
+        found = experiments(map(renewed, load_records(runs, tasks)), lambda record: tasks[record["task"]](record))
         kinds = by_kind(found)
         if form == "json":
             typer.echo(json.dumps([each.as_json() for each in found], indent=1))

@@ -128,9 +128,9 @@ def settings_for(
     from hybonet.tasks import api
 
     chosen_recipe, settings = api.settings_for(spec, recipe, changes, options, data)
-    idle = settings.idle()
+    unused = settings.unused()
     names = dict.fromkeys(change.partition("=")[0].strip() for change in changes)
-    tell_notes(f"{name} changes nothing here, since {idle[name]}" for name in names if name in idle)
+    tell_notes(f"{name} changes nothing here, since {unused[name]}" for name in names if name in unused)
     return chosen_recipe, settings
 
 

@@ -155,11 +155,11 @@ def tune(
         f"the others are; a --range with it lets the recipe come first"
         for name, value in out_of_range(settings, ranges).items()
     )
-    idle = settings.idle()
+    unused = settings.unused()
     tell_notes(
-        f"{name} is searched and changes nothing here, since {idle[name]}; --set {name}=… takes it out"
+        f"{name} is searched and changes nothing here, since {unused[name]}; --set {name}=… takes it out"
         for name in ranges
-        if name in idle
+        if name in unused
     )
     reporter = TerminalSearchReporter(total, task.monitor, higher_is_better=task.higher_is_better)
     try:

@@ -77,10 +77,13 @@ def from_pyg(data: Any, *, source: str = "pyg") -> GraphData:
     notes += [f"{repeated:,} repeated edges are kept once"] * bool(repeated)
     if labels is not None and (unknown := int((labels == UNLABELLED).sum())):
         notes.append(f"{unknown:,} of {num_nodes:,} nodes have no label")
+    features = data.x
+    if features is not None and features.layout not in (torch.strided, torch.sparse_csr):
+        features = features.to_sparse_csr()
     return GraphData.build(
         numbered_nodes(num_nodes),
         directed.sort(dim=1).values.unique(dim=0),
-        features=None if data.x is None else _features_of(data.x),
+        features=features,
         labels=labels,
         classes=() if labels is None else tuple(str(number) for number in range(1 + int(labels.max()))),
         split=_split_of(data, num_nodes),
@@ -196,19 +199,6 @@ def _labels_of(y: Any, num_nodes: int) -> Tensor:
             "number the classes 0, 1, 2, …"
         )
     return labels
-
-
-def _features_of(x: Tensor) -> Tensor:
-    features = x if x.layout in (torch.strided, torch.sparse_csr) else x.to_sparse_csr()
-    features = features.float()
-    values = features if features.layout == torch.strided else features.values()
-    if not bool(values.isfinite().all()):
-        node, column = (~features.to_dense().isfinite()).nonzero()[0].tolist()
-        raise ValueError(
-            f"expected finite numbers in x, got {float(x.to_dense()[node, column])} for node {node} in column "
-            f"{column}; fill it in, or remove the column"
-        )
-    return features
 
 
 def _split_of(data: Data, num_nodes: int) -> NodeSplit | None:

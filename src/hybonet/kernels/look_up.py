@@ -13,7 +13,7 @@ def rows_and_table(table: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
 
     Left to torch, a few rows would cost as much as the whole table: a gradient of zeros as large as it is, and a pass
     to add it to the other one. Here the rows' gradient is added in place to that of the table returned. So the function
-    that reads that table must return a gradient that nobody else holds (``own_scores``
+    that reads that table must return a gradient that nobody else holds (``per_triple_scores``
     does). Differentiable once.
 
     Example:

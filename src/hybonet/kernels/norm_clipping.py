@@ -17,21 +17,21 @@ from hybonet.kernels.sampled_products import row_dots
 _BLOCK = 1 << 17
 
 
-def shortened(rows: Tensor, max_norm: float | None, manifold: Lorentz) -> Tensor:
-    """Points whose space part is that of the rows, cut to a length of ``max_norm`` if given; ``(..., d) -> (..., d)``.
+def clip_norms(rows: Tensor, max_norm: float | None, manifold: Lorentz) -> Tensor:
+    """Points whose space part is that of the rows, clipped to ``max_norm`` if given; ``(..., d) -> (..., d)``.
 
     Time of the rows is not looked at. Large tables take a path that goes through memory once, forwards and backwards;
     the numbers are the same.
 
     Example:
         >>> import torch
-        >>> shortened(torch.tensor([[0.0, 3.0, 4.0]]), 2.5, Lorentz())
+        >>> clip_norms(torch.tensor([[0.0, 3.0, 4.0]]), 2.5, Lorentz())
         tensor([[2.6926, 1.5000, 2.0000]])
     """
     plain = manifold.learnable or not readable(rows) or rows.numel() <= _BLOCK
     if plain or not rows.is_contiguous() or rows.dtype.itemsize < 4:
         return _in_plain_steps(rows, max_norm, manifold)
-    return _Shortened.apply(rows, longest(max_norm, rows), manifold)
+    return _ClipNorms.apply(rows, longest(max_norm, rows), manifold)
 
 
 def longest(max_norm: float | None, rows: Tensor) -> float:
@@ -54,8 +54,8 @@ def _in_plain_steps(rows: Tensor, max_norm: float | None, manifold: Lorentz) -> 
 
 
 @dataclass(frozen=True)
-class Cut:
-    """What makes points of rows: two numbers a row, so that the points themselves need not be made.
+class NormClipping:
+    """What makes points of rows: two numbers per row, so that the points themselves need not be made.
 
     Attributes:
         factor: of the space part, ``(N,)``; 1 where the row is short enough.
@@ -68,12 +68,12 @@ class Cut:
     length: Tensor
 
     @classmethod
-    def of(cls, rows: Tensor, max_norm: float, manifold: Lorentz) -> Cut:
-        """The cut of a table's rows, ``(N, d)``.
+    def of(cls, rows: Tensor, max_norm: float, manifold: Lorentz) -> NormClipping:
+        """The clipping of a table's rows, ``(N, d)``.
 
         Example:
             >>> import torch
-            >>> Cut.of(torch.tensor([[0.0, 3.0, 4.0], [0.0, 0.0, 0.0]]), 2.5, Lorentz()).factor
+            >>> NormClipping.of(torch.tensor([[0.0, 3.0, 4.0], [0.0, 0.0, 0.0]]), 2.5, Lorentz()).factor
             tensor([0.5000, 1.0000])
         """
         length = torch.linalg.vector_norm(rows[:, 1:], dim=-1)
@@ -90,7 +90,7 @@ class Cut:
             of_time: gradient of the points' time, ``(N,)``.
             along: inner products of ``rows`` and ``of_space`` without time, ``(N,)``.
         """
-        # Time follows from space, dt/dx = x/t. The length of a row that was cut is fixed: it feels only what of the
+        # Time follows from space, dt/dx = x/t. The length of a row that was clipped is fixed: it feels only what of the
         # gradient is at right angles to it.
         outward = torch.where(self.factor < 1, -along / self.length / self.length, of_time / self.time)
         of_space.addcmul_(rows, outward[:, None])
@@ -98,16 +98,16 @@ class Cut:
         return of_space
 
 
-class _Shortened(torch.autograd.Function):
+class _ClipNorms(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, rows: Tensor, max_norm: float, manifold: Lorentz) -> Tensor:
         ctx.save_for_backward(rows)
         ctx.max_norm, ctx.manifold = max_norm, manifold
         out = torch.empty_like(rows)
         for x, y in zip(_blocks(rows), _blocks(out), strict=True):
-            cut = Cut.of(x, max_norm, manifold)
-            torch.mul(x, cut.factor[:, None], out=y)
-            y[:, 0] = cut.time
+            clip = NormClipping.of(x, max_norm, manifold)
+            torch.mul(x, clip.factor[:, None], out=y)
+            y[:, 0] = clip.time
         return out
 
     @staticmethod
@@ -118,9 +118,9 @@ class _Shortened(torch.autograd.Function):
             return torch.autograd.grad(out, rows, gradient, create_graph=True)[0], None, None
         out = torch.empty_like(rows)
         for x, g, y in zip(_blocks(rows), _blocks(gradient.contiguous()), _blocks(out), strict=True):
-            cut = Cut.of(x, ctx.max_norm, ctx.manifold)
-            torch.mul(g, cut.factor[:, None], out=y)[:, 0] = 0.0
-            cut.back_(x, y, g[:, 0], row_dots(x, y))
+            clip = NormClipping.of(x, ctx.max_norm, ctx.manifold)
+            torch.mul(g, clip.factor[:, None], out=y)[:, 0] = 0.0
+            clip.back_(x, y, g[:, 0], row_dots(x, y))
         return out, None, None
 
 

@@ -108,8 +108,8 @@ class Ranking:
         truth: the entity that answers each question.
         entities: how many there are.
         known: rows and entities to leave out (:meth:`KnownAnswers.of`); the truth itself is kept.
-        exclude: one more entity a question to leave out unless it is the truth (the head itself, in the protocol of the
-            paper's released code).
+        exclude: one more entity per question to leave out unless it is the truth (the head itself, in the protocol of
+            the paper's code).
 
     Example:
         >>> import torch

@@ -8,12 +8,12 @@ from torch import Tensor
 from hybonet.metrics.ranking import KnownTriples
 
 
-def answers_a_question(triples: Tensor, num_relations: int) -> tuple[Tensor, Tensor]:
+def answers_per_question(triples: Tensor, num_relations: int) -> tuple[Tensor, Tensor]:
     """For each relation, how many tails a head has and how many heads a tail has, on average; 1 without triples.
 
     Example:
         >>> import torch
-        >>> answers_a_question(torch.tensor([[0, 0, 1], [0, 0, 2], [0, 0, 3]]), 2)
+        >>> answers_per_question(torch.tensor([[0, 0, 1], [0, 0, 2], [0, 0, 3]]), 2)
         (tensor([3., 1.]), tensor([1., 1.]))
     """
     unique = torch.unique(triples.long(), dim=0)
@@ -26,21 +26,21 @@ def answers_a_question(triples: Tensor, num_relations: int) -> tuple[Tensor, Ten
     return (count / distinct(0)).clamp_min(1.0), (count / distinct(2)).clamp_min(1.0)
 
 
-def shares_of_readings(triples: Tensor, num_relations: int, power: float = 1.0, other: float = 0.5) -> Tensor:
-    """Shares of a relation's own reading beside the other one, larger where its questions have fewer answers.
+def direction_shares(triples: Tensor, num_relations: int, power: float = 1.0, inverse: float = 0.5) -> Tensor:
+    """Shares of a relation in scores of both directions, larger where its questions have fewer answers.
 
-    With t tails a head and h heads a tail the shares of a relation and of its reciprocal are in proportion to
-    (1 - ``other``) · h^``power`` and ``other`` · t^``power``; asked the other way round, t and h change places.
+    With t tails per head and h heads per tail the shares of a relation and of its reciprocal are in proportion to
+    (1 - ``inverse``) · h^``power`` and ``inverse`` · t^``power``; asked the other way round, t and h change places.
     ``(2 * num_relations,)``, reciprocal relations included. Power 1 is the weighing of Wang et al. (2014), 0 is none.
 
     Example:
         >>> import torch
-        >>> shares_of_readings(torch.tensor([[0, 0, 1], [0, 0, 2], [0, 0, 3]]), 1)
+        >>> direction_shares(torch.tensor([[0, 0, 1], [0, 0, 2], [0, 0, 3]]), 1)
         tensor([0.2500, 0.7500])
     """
-    tails, heads = (each.double().log() for each in answers_a_question(triples, num_relations))
+    tails, heads = (each.double().log() for each in answers_per_question(triples, num_relations))
     lean = power * torch.cat((heads - tails, tails - heads))
-    return torch.sigmoid(lean - torch.tensor(other, dtype=lean.dtype).logit()).float()  # no power overflows here
+    return torch.sigmoid(lean - torch.tensor(inverse, dtype=lean.dtype).logit()).float()  # no power overflows here
 
 
 def relation_categories(triples: Tensor, num_relations: int, threshold: float = 1.5) -> list[str]:
@@ -51,7 +51,7 @@ def relation_categories(triples: Tensor, num_relations: int, threshold: float = 
         >>> relation_categories(torch.tensor([[0, 0, 1], [0, 0, 2], [0, 0, 3]]), 1)
         ['1-N']
     """
-    tails, heads = (each.tolist() for each in answers_a_question(triples, num_relations))
+    tails, heads = (each.tolist() for each in answers_per_question(triples, num_relations))
     sides = zip(heads, tails, strict=True)
     return [f"{'N' if left > threshold else '1'}-{'N' if right > threshold else '1'}" for left, right in sides]
 

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
-from hybonet.kernels.norm_clipping import shortened
+from hybonet.kernels.norm_clipping import clip_norms
 from hybonet.nn.module import LorentzModule
 
 
@@ -25,7 +25,7 @@ class LorentzEmbedding(LorentzModule):
     Args:
         num_embeddings, embedding_dim: rows and *ambient* coordinates.
         padding_idx: a row that is the origin at first and gets no gradient.
-        max_norm: largest length of a row's space part; longer rows are shortened on the way out (the table itself is
+        max_norm: largest length of a row's space part; longer rows are clipped on the way out (the table itself is
             not changed), which bounds their radius by asinh(max_norm/√k)·√k.
         sparse: sparse gradients, for the optimisers' lazy row updates.
         init_std: see above.
@@ -101,7 +101,7 @@ class LorentzEmbedding(LorentzModule):
 
     def on_sheet(self, rows: Tensor) -> Tensor:
         """Points of rows that were read from the table, as :meth:`forward` gives them; ``(..., embedding_dim)``."""
-        return shortened(rows, self.max_norm, self.manifold)
+        return clip_norms(rows, self.max_norm, self.manifold)
 
     @classmethod
     def from_pretrained(

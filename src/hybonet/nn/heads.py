@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
-from hybonet.kernels.norm_clipping import shortened
+from hybonet.kernels.norm_clipping import clip_norms
 from hybonet.nn.embedding import LorentzEmbedding
 from hybonet.nn.module import LorentzModule
 
@@ -110,7 +110,7 @@ class LorentzDistanceHead(LorentzModule):
             >>> LorentzDistanceHead(8, 3).points().shape
             torch.Size([3, 8])
         """
-        return shortened(self.weight, None, self.manifold)
+        return clip_norms(self.weight, None, self.manifold)
 
     def inner_form(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Two matrices whose products are the logits plus 2/K, for losses that never hold them all.

@@ -135,8 +135,8 @@ class LorentzLinear(LorentzModule):
         residual_dropout: probability of dropping a coordinate of what is added to a residual, as Transformers do.
         scale: λ > 0. (This and the next four belong to the normalised form.)
         learnable_scale: train λ, as its logarithm.
-        time_gate: what the gate reads. ``"paper"``: the input as it came. ``"released"`` (the authors' translation and
-            graph code): the activated, dropped-out input plus the residual's time coordinate.
+        time_gate: what the gate reads. ``"paper"``: the input as it came. ``"paper_code"`` (the authors' translation
+            and graph code): the activated, dropped-out input plus the residual's time coordinate.
         gate_bias: whether the gate has its own bias :math:`b_0` (the authors' knowledge-graph code has none).
         num_heads: split the output into that many points of ``out_features / num_heads`` coordinates, each with its own
             gate.
@@ -146,7 +146,7 @@ class LorentzLinear(LorentzModule):
     Shapes: ``(..., in_features) -> (..., out_features)``, or ``(..., num_heads, out_features / num_heads)`` with
     ``num_heads``. Points that do not change and are mostly zero may be a matrix in compressed rows (torch's CSR), if
     there is no activation. A ``residual`` must broadcast against ``(..., out_features)``; only its space part is used,
-    except by ``time_gate="released"``.
+    except by ``time_gate="paper_code"``.
 
     Example:
         >>> import torch
@@ -171,7 +171,7 @@ class LorentzLinear(LorentzModule):
         residual_dropout: float = 0.0,
         scale: float = 10.0,
         learnable_scale: bool = True,
-        time_gate: Literal["paper", "released"] = "paper",
+        time_gate: Literal["paper", "paper_code"] = "paper",
         gate_bias: bool = True,
         num_heads: int | None = None,
         in_heads: int = 1,
@@ -186,8 +186,8 @@ class LorentzLinear(LorentzModule):
             )
         if form not in ("normalized", "pure"):
             raise ValueError(f"expected form 'normalized' or 'pure', got {form!r}")
-        if time_gate not in ("paper", "released"):
-            raise ValueError(f"expected time_gate 'paper' or 'released', got {time_gate!r}")
+        if time_gate not in ("paper", "paper_code"):
+            raise ValueError(f"expected time_gate 'paper' or 'paper_code', got {time_gate!r}")
         if not scale > 0:
             raise ValueError(f"expected scale (λ) > 0, got {scale}")
         for name, probability in (("dropout", dropout), ("residual_dropout", residual_dropout)):
@@ -272,7 +272,7 @@ class LorentzLinear(LorentzModule):
             return u
         if self.residual_dropout and self.training:
             u = torch.where(self._space_rows(u) == 1.0, dropout(u, self.residual_dropout), u)
-        if self.time_gate == "released":
+        if self.time_gate == "paper_code":
             return u + residual
         if u.dtype == residual.dtype:
             return torch.addcmul(u, residual, self._space_rows(residual))

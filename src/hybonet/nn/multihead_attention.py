@@ -34,7 +34,7 @@ class LorentzMultiheadAttention(LorentzModule):
             whatever they are, so that attention starts sharp and at random: 2 to 3 lets it start even.
         out_form: form of the output map: ``"normalized"``, or ``"pure"``, which adds to the residual as it is
             (``norm_first`` of the Transformer layers).
-        linear: further options for the four :class:`LorentzLinear` maps, e.g. ``{"time_gate": "released"}``.
+        linear: further options for the four :class:`LorentzLinear` maps, e.g. ``{"time_gate": "paper_code"}``.
 
     Shapes: ``query (N, L, E)``, ``key, value (N, S, E)`` (or unbatched without N) ``-> (N, L, E)`` and, with
     ``need_weights``, the weights averaged over heads ``(N, L, S)``.

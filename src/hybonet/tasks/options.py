@@ -43,7 +43,7 @@ def option(
         argument: it comes without ``--`` on the command line.
         limits: of pydantic's ``Field``: ``ge``, ``gt``, ``le``, …
     """
-    extra = {"shown": shown, "flag": flag, "argument": argument}
+    extra: dict[str, Any] = {"shown": shown, "flag": flag, "argument": argument}
     return Field(default, description=help, json_schema_extra=extra, **limits)
 
 

@@ -12,6 +12,9 @@ from hybonet.tasks.base import specs
 from hybonet.training import LoopSettings, near_match
 from hybonet.training.ranges import Range, check_ranges
 
+#: What recipes were called in earlier versions.
+_OLD_NAMES = {"wn18rr-32-taught": "wn18rr-32-distilled"}
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -27,7 +30,7 @@ class Recipe:
     data: str | None = None
     published: dict[str, float] = field(default_factory=dict)
     #: Whether it is for learning from trained runs, and nothing without them.
-    taught: bool = False
+    distilled: bool = False
     #: What ``hybonet tune`` tries, by setting.
     ranges: Mapping[str, Range] = field(default_factory=dict)
 
@@ -69,7 +72,7 @@ def recipe(name: str, task: str | None = None) -> Recipe:
         return Recipe(name, task, "settings of a file", read_settings_file(Path(name), kind))
     fitting = [each.name for each in known.values() if task in (None, each.task)]
     if name not in known:
-        raise ValueError(f"unknown recipe {name!r}; {near_match(name, fitting)}")
+        raise ValueError(f"unknown recipe {name!r}; {near_match(name, fitting, _OLD_NAMES)}")
     if name not in fitting:
         raise ValueError(
             f"expected a recipe for train {task}, but {name!r} is one for train {known[name].task}; choose one of "
@@ -95,7 +98,7 @@ def read_settings_file(path: Path, kind: type[LoopSettings]) -> LoopSettings:
         values = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(values, dict):
             raise ValueError(f"expected a JSON object, got {values!r:.40}; hybonet recipes show default --json has one")
-        return kind.checked(values)
+        return kind.checked(kind.renewed(values))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(
             f"{path}: expected JSON, but {error}; hybonet recipes show default --json has an example"

@@ -8,15 +8,12 @@ training adds ``checkpoint.safetensors``, ``model.safetensors`` (the best) and `
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from torch import nn
 
 from hybonet.tasks.base import TaskSpec, spec, specs
 from hybonet.tasks.new_folder import new_folder
@@ -55,6 +52,7 @@ class Run:
             found = f"it was made by {command_for(made_by)}" if made_by in known else f"{CONFIG} names no task"
             raise ValueError(f"expected a run of {wanted} in {str(folder)!r}, but {found}; give another folder")
         self.spec: TaskSpec = known[made_by]
+        self.config = renewed(self.config)
         key = self.spec.data_key
         if not isinstance(self.config.get(key), dict):
             raise ValueError(
@@ -103,9 +101,9 @@ class Run:
     @cached_property
     def record(self) -> dict[str, Any] | None:
         """The record of a finished training; None where there is none yet."""
-        return read_json(self.folder, RECORD) if (self.folder / RECORD).exists() else None
+        return renewed(read_json(self.folder, RECORD)) if (self.folder / RECORD).exists() else None
 
-    def model(self) -> nn.Module:
+    def model(self) -> Any:
         """The best model."""
         return self.load_into(self.task.build_model())
 
@@ -261,17 +259,13 @@ def start(
     return Run(folder)
 
 
-def holds_run(folder: Path) -> bool:
-    """Whether a folder is a run.
-
-    Example:
-        >>> holds_run(Path("no/such/folder"))
-        False
-    """
-    try:
-        return "task" in json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    except (OSError, ValueError, TypeError):
-        return False
+def renewed(content: dict[str, Any]) -> dict[str, Any]:
+    """A configuration or a record of any task by the names of today, if an earlier version wrote it."""
+    task, settings = specs().get(str(content.get("task"))), content.get("settings")
+    if task is None or not isinstance(settings, dict):
+        return content
+    kind = task.implementation.settings
+    return {**kind.renewed(content), "settings": kind.renewed(settings)}
 
 
 def command_for(task: str | None) -> str:

@@ -1,4 +1,4 @@
-"""``history.jsonl`` of a training: a line an epoch."""
+"""``history.jsonl`` of a training: one line per epoch."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ class Identity:
     Args:
         facts: by name, like ``settings.schedule.kind`` or ``data.sha256.train``.
         defaults: of the settings among them.
+        renewed: gives settings that an earlier version saved the names of today.
 
     Example:
         >>> run = Identity({"task": "kg", "settings.lr": 0.01, "settings.new": 0}, defaults={"settings.new": 0})
@@ -31,6 +32,7 @@ class Identity:
 
     facts: dict[str, Any]
     defaults: dict[str, Any]
+    renewed: Callable[[Mapping[str, Any]], dict[str, Any]] = dict
 
     @classmethod
     def of(cls, task: Task) -> Identity:
@@ -40,6 +42,7 @@ class Identity:
         return cls(
             {name: value for name, value in facts.items() if name not in _PROSE},
             _flat({"settings": type(settings).model_construct().model_dump()}),  # of those that have one
+            type(settings).renewed,
         )
 
     def differences(self, saved: Mapping[str, Any]) -> list[str]:
@@ -48,6 +51,8 @@ class Identity:
         A setting that the package did not have then had, in effect, its default. Files of data must be the same ones;
         other facts may have become known since, or are not told any more.
         """
+        settings = {name.removeprefix(_SETTINGS): saved[name] for name in saved if name.startswith(_SETTINGS)}
+        saved = {**saved, **{_SETTINGS + name: value for name, value in self.renewed(settings).items()}}
         found = []
         files = {name: None for name in (*saved, *self.facts) if name.startswith(_FILES)}
         then, now = {**files, **self.defaults, **saved}, {**files, **self.facts}

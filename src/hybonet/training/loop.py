@@ -78,7 +78,7 @@ class Trainer:
     """Trains a task in a run folder.
 
     The folder gets ``checkpoint.safetensors`` (to resume from), ``model.safetensors`` (the best so far on validation)
-    and ``history.jsonl`` (a line an epoch). A killed run goes on with ``resume=True`` and ends with the same
+    and ``history.jsonl`` (one line per epoch). A killed run goes on with ``resume=True`` and ends with the same
     weights, bit for bit, as one that was not. A finished one goes on if its settings now ask for more epochs or more
     patience.
     """

@@ -129,9 +129,9 @@ def read_ranges(settings: LoopSettings, assignments: Iterable[str]) -> dict[str,
                 f"expected a setting and its range, got {assignment!r}; for example --range lr=0.001:0.1:log or "
                 "--range batch_size=250,500,1000"
             )
+        name = check_name(settings, name)
         if name in ranges:
             raise ValueError(f"expected one range a setting, got two for {name}; leave one out")
-        check_name(settings, name)
         try:
             ranges[name] = _between(text) if ":" in text else _one_of(settings, name, text)
         except ValueError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, ClassVar, Literal, NoReturn, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -29,13 +29,49 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
+    #: Names that settings, and measures of a record, had in earlier versions, with those of today.
+    old_names: ClassVar[Mapping[str, str]] = {}
+    #: By the setting's name of today: the words it took in earlier versions, with those of today.
+    old_values: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+
     @model_validator(mode="before")
     @classmethod
-    def _name_near_matches(cls, values: Any) -> Any:
-        for key in values if isinstance(values, dict) else ():
-            if key not in cls.model_fields:
-                raise ValueError(f"unknown setting {key!r}; {near_match(str(key), cls.model_fields)}")
-        return values
+    def _as_they_are_called(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        named = ((cls._own_name(str(name)), value) for name, value in values.items())
+        return {name: cls._own_word(name, value) for name, value in named}
+
+    @classmethod
+    def _own_name(cls, name: str) -> str:
+        """The name of a setting as it is declared, without regard to case."""
+        return _same_word(name, cls.model_fields) or unknown_setting(name, cls.model_fields, cls.old_names)
+
+    @classmethod
+    def _own_word(cls, name: str, value: Any) -> Any:
+        """A value of a setting that chooses from words: the declared word, without regard to case."""
+        words = _words(cls.model_fields[name].annotation)
+        if not isinstance(value, str) or not words:
+            return value
+        own = _same_word(value, words)
+        if own is None and value in cls.old_values.get(name, {}):
+            raise ValueError(f"{name} has no {value!r} any more; it is now {cls.old_values[name][value]!r}")
+        return value if own is None else own
+
+    @classmethod
+    def renewed(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """Stored settings, or measures of a record, by the names and words of today.
+
+        Example:
+            >>> class Bread(Settings):
+            ...     old_names: ClassVar = {"meal": "flour"}
+            ...     flour: int = 500
+            >>> Bread.renewed({"meal": 400, "salt": 10})
+            {'flour': 400, 'salt': 10}
+        """
+        named = {cls.old_names.get(name, name): value for name, value in stored.items()}
+        words = {name: value for name, value in named.items() if isinstance(value, str)}
+        return {**named, **{name: cls.old_values.get(name, {}).get(word, word) for name, word in words.items()}}
 
     @classmethod
     def checked(cls: type[S], values: dict[str, Any]) -> S:
@@ -45,9 +81,9 @@ class Settings(BaseModel):
             >>> ScheduleSettings.checked({"gamma": 2})
             Traceback (most recent call last):
             ValueError: setting gamma: expected less than or equal to 1, got 2 (exponential: the learning rate is ...
-            >>> ScheduleSettings.checked({"kind": "Cosine"})
+            >>> ScheduleSettings.checked({"kind": "cosin"})
             Traceback (most recent call last):
-            ValueError: setting kind: expected ..., got 'Cosine'; did you mean 'cosine'? (how the learning rate ...
+            ValueError: setting kind: expected ..., got 'cosin'; did you mean 'cosine'? (how the learning rate ...
         """
         try:
             return cls(**values)
@@ -74,6 +110,20 @@ class Settings(BaseModel):
             meaning = (f"; {near}" if near.startswith("did you mean") else "") + meaning
         expected = first["msg"].replace("Input should be ", "expected ").split(", unable to parse")[0]
         return f"setting {where}: {expected}, got {first['input']!r}{meaning}"
+
+
+def _words(annotation: Any) -> list[str]:
+    """The words that a type lets one choose from."""
+    if get_origin(annotation) is Literal:
+        return [each for each in get_args(annotation) if isinstance(each, str)]
+    return [word for each in get_args(annotation) for word in _words(each)]
+
+
+def _same_word(word: str, known: Iterable[str]) -> str | None:
+    """The known word that this is, without regard to case."""
+    known = list(known)
+    alike = [each for each in known if each.casefold() == word.casefold()]
+    return word if word in known else alike[0] if len(alike) == 1 else None
 
 
 #: What other libraries call some settings.
@@ -113,7 +163,7 @@ def override(settings: S, assignments: list[str]) -> S:
         ...     degrees: int = 230
         >>> class Recipe(Settings):
         ...     oven: Oven = Oven()
-        >>> override(Recipe(), ["oven.degrees=250"]).oven.degrees
+        >>> override(Recipe(), ["Oven.degrees=250"]).oven.degrees
         250
         >>> override(Recipe(), ["degree=250"])
         Traceback (most recent call last):
@@ -124,31 +174,40 @@ def override(settings: S, assignments: list[str]) -> S:
         key, equals, text = (part.strip() for part in assignment.partition("="))
         if not equals:
             raise ValueError(f"expected key=value, got {assignment!r}; for example --set epochs=50")
-        check_name(settings, key)
+        key = check_name(settings, key)
         place = values
         *path, last = key.split(".")
         for part in path:
             place = place[part]
-        is_choice = text in types_of(type(settings), key)  # regularizer=none chooses the word, not the absence
+        is_choice = text.lower() in types_of(type(settings), key)  # regularizer=none chooses the word, not the absence
         place[last] = None if text.lower() in ("none", "null") and not is_choice else text
     return type(settings).checked(values)
 
 
-def check_name(settings: Settings, name: str) -> None:
-    """Raise a ``ValueError`` that names a near one unless there is a setting of this (dotted) name.
+def check_name(settings: Settings, name: str) -> str:
+    """The setting of this (dotted) name, without regard to case; else a ``ValueError`` that names a near one.
 
     Example:
+        >>> check_name(LoopSettings(), "Seed")
+        'seed'
         >>> check_name(LoopSettings(), "gama")
         Traceback (most recent call last):
         ValueError: unknown setting 'gama'; did you mean 'schedule.gamma'?
     """
     known = [each for each, _, _ in describe(settings)]
-    if name not in known:
-        inner = [each for each in known if each.startswith(f"{name}.")]
-        meant = {each.rpartition(".")[2]: each for each in known}
-        meant |= {other: ours for other, ours in _ELSEWHERE.items() if ours in known}
-        hint = f"set one of {', '.join(inner)}" if inner else near_match(name, known, meant)
-        raise ValueError(f"unknown setting {name!r}; {hint}")
+    return _same_word(name, known) or unknown_setting(name, known, settings.old_names)
+
+
+def unknown_setting(name: str, known: Iterable[str], old_names: Mapping[str, str]) -> NoReturn:
+    """Raise a ``ValueError`` that says what the setting is called now, or names a near one."""
+    known = list(known)
+    if old_names.get(name) in known:
+        raise ValueError(f"unknown setting {name!r}; it is called {old_names[name]!r} now")
+    inner = [each for each in known if each.startswith(f"{name}.")]
+    meant = {each.rpartition(".")[2]: each for each in known}
+    meant |= {other: ours for other, ours in _ELSEWHERE.items() if ours in known}
+    hint = f"set one of {', '.join(inner)}" if inner else near_match(name, known, meant)
+    raise ValueError(f"unknown setting {name!r}; {hint}")
 
 
 def types_of(kind: type[Settings], name: str) -> tuple[Any, ...]:
@@ -187,7 +246,7 @@ class ScheduleSettings(Settings):
 
     kind: Literal["constant", "exponential", "linear", "cosine", "noam"] = Field(
         "constant",
-        description="how the learning rate changes: constant; exponential (times gamma an epoch); linear and cosine "
+        description="how the learning rate changes: constant; exponential (times gamma per epoch); linear and cosine "
         "(down to 0 at the last epoch); noam (with the root of the update number after the warm-up)",
     )
     gamma: float = Field(
@@ -239,19 +298,19 @@ class LoopSettings(Settings):
     schedule: ScheduleSettings = ScheduleSettings()
     device: str = Field("cpu", description="where to compute: cpu, cuda, cuda:1, mps")
 
-    def idle(self) -> dict[str, str]:
+    def unused(self) -> dict[str, str]:
         """Settings that change nothing beside the others, and why: who sets one of them should know.
 
         Example:
-            >>> LoopSettings().idle()["schedule.gamma"]
+            >>> LoopSettings().unused()["schedule.gamma"]
             'schedule.kind is constant'
         """
         schedule = self.schedule
-        idle = {}
+        unused = {}
         if self.average == 1:
-            idle["average_of"] = "average is 1"
+            unused["average_of"] = "average is 1"
         if schedule.kind != "exponential":
-            idle["schedule.gamma"] = f"schedule.kind is {schedule.kind}"
+            unused["schedule.gamma"] = f"schedule.kind is {schedule.kind}"
         if schedule.kind not in ("linear", "cosine"):
-            idle["schedule.hold"] = f"schedule.kind is {schedule.kind}"
-        return idle
+            unused["schedule.hold"] = f"schedule.kind is {schedule.kind}"
+        return unused

@@ -24,7 +24,7 @@ def drawn(split: LinkSplit, count: int = 50_000) -> set[tuple[int, int]]:
     return as_set(split.training_negatives(count, torch.Generator().manual_seed(1)))
 
 
-@pytest.mark.parametrize("protocol", ["standard", "released"])
+@pytest.mark.parametrize("protocol", ["standard", "paper_code"])
 def test_links_are_held_out_once_and_seeded(protocol: str) -> None:
     graph = random_graph()
     split = split_links(graph, protocol=protocol)
@@ -53,14 +53,14 @@ def test_standard_training_negatives_are_exactly_the_pairs_that_tell_nothing() -
 
 def test_released_training_negatives_hold_all_that_is_evaluated() -> None:
     graph = random_graph(nodes=20, edges=50)
-    split = split_links(graph, protocol="released", valid=0.1, test=0.2)
+    split = split_links(graph, protocol="paper_code", valid=0.1, test=0.2)
     every_pair = {(a, b) for a in range(20) for b in range(a, 20)}
     assert drawn(split) == every_pair - as_set(split.train)
     for leak in (split.valid, split.test, split.valid_negatives, split.test_negatives):
         assert as_set(leak) <= drawn(split)
 
 
-@pytest.mark.parametrize("protocol", ["standard", "released"])
+@pytest.mark.parametrize("protocol", ["standard", "paper_code"])
 def test_training_negatives_are_uniform(protocol: str) -> None:
     split = split_links(random_graph(nodes=12, edges=12), protocol=protocol, valid=0.1, test=0.1)
     pairs = split.training_negatives(60_000, torch.Generator().manual_seed(0))
@@ -83,7 +83,7 @@ def test_released_links_are_those_of_the_published_procedure(loops: tuple[int, .
     others = np.argwhere(np.triu(~adjacency))
     np.random.shuffle(others)
     num_valid, num_test = int(0.05 * len(edges)), int(0.1 * len(edges))
-    split = split_links(graph, protocol="released")
+    split = split_links(graph, protocol="paper_code")
     assert np.array_equal(split.valid, edges[:num_valid])
     assert np.array_equal(split.test, edges[num_valid : num_valid + num_test])
     assert np.array_equal(split.train, edges[num_valid + num_test :])
@@ -93,7 +93,7 @@ def test_released_links_are_those_of_the_published_procedure(loops: tuple[int, .
 
 def test_both_protocols_hold_out_the_same_edges_without_self_loops() -> None:
     graph = random_graph()
-    standard, released = split_links(graph), split_links(graph, protocol="released")
+    standard, released = split_links(graph), split_links(graph, protocol="paper_code")
     assert torch.equal(standard.test, released.test)
     assert torch.equal(standard.train, released.train)
 
@@ -102,7 +102,7 @@ def test_impossible_wishes_are_refused() -> None:
     complete = GraphData.build(numbered_nodes(6), torch.combinations(torch.arange(6)))
     with pytest.raises(ValueError, match=r"expected enough pairs without an edge .* got 0; hold out fewer"):
         split_links(complete, valid=0.2, test=0.2)
-    with pytest.raises(ValueError, match=r"expected the protocol standard or released, got 'honest'"):
+    with pytest.raises(ValueError, match=r"expected the protocol standard or paper_code, got 'honest'"):
         split_links(random_graph(), protocol="honest")
     with pytest.raises(ValueError, match=r"leave some to train on, got 0.5 and 0.5"):
         split_links(random_graph(), valid=0.5, test=0.5)
@@ -133,12 +133,12 @@ def test_a_published_split_is_taken_as_it_is() -> None:
     given = NodeSplit(torch.tensor([0]), torch.tensor([1]), torch.tensor([2]))
     graph = labelled([0, 1, 0, 1], split=given)
     assert split_nodes(graph) is given
-    assert split_nodes(graph, protocol="released") is given
+    assert split_nodes(graph, protocol="paper_code") is given
 
 
 def test_two_classes_are_balanced_as_published() -> None:
     graph = disease_tree(400, seed=2)
-    standard, released = split_nodes(graph), split_nodes(graph, protocol="released")
+    standard, released = split_nodes(graph), split_nodes(graph, protocol="paper_code")
     smaller = min(graph.class_counts().values())
     for part, share in ((standard.valid, 0.1), (standard.test, 0.6)):
         assert torch.bincount(graph.labels[part]).tolist() == [round(share * smaller)] * 2
@@ -150,7 +150,7 @@ def test_two_classes_are_balanced_as_published() -> None:
 
 def test_released_split_of_several_classes_repeats_nodes() -> None:
     graph = labelled([0] * 30 + [1] * 60 + [2] * 40 + [3] * 10)
-    assert split_nodes(graph, protocol="released").repeated_in_train() > 0.2
+    assert split_nodes(graph, protocol="paper_code").repeated_in_train() > 0.2
     assert split_nodes(graph).repeated_in_train() == 0
 
 
@@ -158,7 +158,7 @@ def test_airport_as_published_repeats_43_to_46_percent_of_its_test_nodes() -> No
     if named("airport").folder() is None:
         pytest.skip("airport is not on the search path (HYBONET_DATA)")
     graph = load_graph("airport")
-    shares = [split_nodes(graph, protocol="released", seed=seed).repeated_in_train() for seed in (0, 1, 2, 3, 1234)]
+    shares = [split_nodes(graph, protocol="paper_code", seed=seed).repeated_in_train() for seed in (0, 1, 2, 3, 1234)]
     assert all(0.425 < share < 0.465 for share in shares)
     honest = split_nodes(graph)
     assert honest.repeated_in_train() == 0

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from hybonet.data import GraphData, load_graph
+from hybonet.data.graphs.node_features import stretched
 
 EDGES = "source,target\nann,bob\nbob,cat\n"
 FEATURES = "node,age,height\nann,31,1.5\nbob,47,1.75\ncat,12,1.25\n"
@@ -145,6 +146,7 @@ def test_columns_are_chosen_by_name_or_place(tmp_path: Path) -> None:
         ({"features": FEATURES + "dan,1,nan\n"}, ["features.csv, line 5", "column 'height'", "'nan'", "'dan'"]),
         ({"features": FEATURES + "dan,,2\n"}, ["features.csv, line 5", "column 'age'", "got ''"]),
         ({"features": FEATURES + "dan,1e999,2\n"}, ["line 5", "finite"]),
+        ({"features": FEATURES + "dan,1,-1e39\n"}, ["csv, line 5", "up to 3.403e+38", "column 'height'", "'-1e39'"]),
         ({"features": FEATURES + "dan,tall,2\neve,old,x\n"}, ["3 mistakes", "line 5", "'tall'", "line 6", "'old'"]),
         ({"features": FEATURES + ",1,2\n"}, ["line 5", "name in the first column"]),
         ({"features": "ann\nbob\n"}, ["at least one number a row"]),
@@ -179,6 +181,7 @@ def test_mistakes_are_named_with_place_value_and_remedy(
         ({"edges": {"pairs": [[0, 1]]}}, ["an array called 'edges', got pairs"]),
         ({"edges": {"edges": [[0, 1, 2]]}}, ["shape (n, 2), got (1, 3)"]),
         ({"features": {"features": [[1.0], [np.inf], [2.0]]}}, ["row 2", "inf", "node '1'"]),
+        ({"features": {"features": [[1.0], [2.0], [1e39]]}}, ["row 3", "float32", "column 0", "1e+39", "node '2'"]),
         ({"features": {"features": [["a"], ["b"]]}}, ["as numbers"]),
         ({"features": {"features": [[1.0], [2.0]], "nodes": ["0", "0"]}}, ["2 different names"]),
         ({"labels": {"labels": [[1], [2]]}}, ["shape (n,), got (2, 1)"]),
@@ -213,3 +216,10 @@ def test_many_mistakes_are_counted_and_the_first_shown(tmp_path: Path) -> None:
 def test_columns_of_edges_that_are_not_read_are_told(tmp_path: Path) -> None:
     graph = read(tmp_path, edges="source,target,weight\nann,bob,2\n")
     assert graph.notes == ("of the edges two columns are read; left out, weights included: weight",)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_features_whose_squares_are_beyond_single_precision_are_scaled(sparse: bool) -> None:
+    features = torch.tensor([[3e30, 4e30], [0.0, 15e30]])
+    scaled = stretched(features.to_sparse_csr() if sparse else features, 1.0).to_dense()
+    torch.testing.assert_close(scaled, torch.tensor([[0.3, 0.4], [0.0, 1.5]]))

@@ -101,6 +101,12 @@ def test_a_missing_key_names_the_one_that_was_meant():
 def test_rows_survive_writing():
     mention = Mention(("«Oh»",), ("Zoë", "Ö."), (), ("person",))
     assert read_mentions(source(as_row(mention))) == [mention]
+    array = f"[\n{as_row(mention)},\n{as_row(mention)}]"
+    assert read_mentions(source(array)) == [mention, mention]
+    with pytest.raises(ValueError, match="entry 2: expected a key 'mention_span'"):
+        read_mentions(source(f'[{as_row(mention)}, {{"left_context_token": []}}]'))
+    with pytest.raises(ValueError, match="line 3: expected a JSON array of mentions, got malformed JSON"):
+        read_mentions(source(array[:-20]))
 
 
 def test_inventories_with_and_without_levels():
@@ -124,7 +130,11 @@ def test_vectors_are_read_line_by_line(tmp_path):
         assert vectors.vectors.tolist() == [[1, 2], [3, 4], [5, 6]]
         assert "1 repeated" in vectors.notes[0]
     assert read_vectors(tmp_path / "v.txt", keep=2).words == ("the", ". .")
-    for bad, message in (("the 1 2\nowl 1\n", "line 2: .*2 numbers"), ("the 1 x\n", "line 1: expected numbers")):
+    for bad, message in (
+        ("the 1 2\nowl 1\n", "line 2: .*2 numbers"),
+        ("the 1 x\n", "line 1: expected numbers"),
+        ("the 1 2\nowl 1 1e39\n", "line 2: .* float32 holds, got '1e39' in number 2 after the word"),
+    ):
         (tmp_path / "bad.txt").write_text(bad)
         with pytest.raises(ValueError, match=message):
             read_vectors(tmp_path / "bad.txt")

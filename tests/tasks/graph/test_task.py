@@ -187,7 +187,7 @@ def test_short_epochs_do_not_each_write_a_checkpoint(tmp_path, monkeypatch):
 def test_released_protocol_repeats_airport_nodes_and_says_so():
     graph = load_graph("disease-small")
     many = replace(graph, labels=graph.labels + 2 * (torch.arange(600) % 2), classes=("a", "b", "c", "d"))
-    settings = GraphSettings(task="nc", protocol="released")
+    settings = GraphSettings(task="nc", protocol="paper_code")
     assert GraphLearningTask(settings, many).describe()["test_nodes_repeated_in_train"] > 0.2
     standard = GraphLearningTask(GraphSettings(task="nc"), many).describe()
     assert standard["test_nodes_repeated_in_train"] == 0.0

@@ -21,10 +21,10 @@ from tests.recipes.test_recipes import toy_graph
 SETTINGS = KnowledgeGraphSettings(dim=8, epochs=3, batch_size=32, lr=0.02)
 
 
-@pytest.fixture(scope="module", params=[0.0, 0.3], ids=["one reading", "both readings"])
+@pytest.fixture(scope="module", params=[0.0, 0.3], ids=["one direction", "both directions"])
 def teacher(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("teacher") / "run"
-    start(folder, "kg", SETTINGS.model_copy(update={"other_reading": request.param}), toy_graph()).train()
+    start(folder, "kg", SETTINGS.model_copy(update={"inverse_weight": request.param}), toy_graph()).train()
     return folder
 
 
@@ -39,7 +39,7 @@ def taught(teacher: Path, settings: KnowledgeGraphSettings, graph: TripleData) -
 
 def asked(teacher: Path, **changes: object) -> TeacherAnswers:
     graph = graph_of(teacher)
-    options = {"sharpness": torch.ones(graph.num_relations), "answers": 4, **changes}
+    options = {"logit_scale": torch.ones(graph.num_relations), "answers": 4, **changes}
     return ask_teachers([Run(teacher).model()] * 2, graph, **options)
 
 
@@ -74,7 +74,7 @@ def test_a_student_comes_closer_to_its_teacher_than_one_without(teacher: Path) -
     assert agreement(student) > agreement(KnowledgeGraphTask(SETTINGS, graph)) + 0.1
 
 
-@pytest.mark.parametrize("change", [{"teacher_share": 0.9}, {"label_smoothing": 0.2}], ids=str)
+@pytest.mark.parametrize("change", [{"distillation_weight": 0.9}, {"label_smoothing": 0.2}], ids=str)
 def test_options_change_the_loss(teacher: Path, change: dict[str, float]) -> None:
     def first(settings: KnowledgeGraphSettings) -> float:
         task = KnowledgeGraphTask(settings, graph_of(teacher), asked(teacher))
@@ -85,7 +85,7 @@ def test_options_change_the_loss(teacher: Path, change: dict[str, float]) -> Non
 
 
 def test_options_change_the_answers(teacher: Path) -> None:
-    plain, sharp = asked(teacher), asked(teacher, sharpness=torch.full((graph_of(teacher).num_relations,), 3.0))
+    plain, sharp = asked(teacher), asked(teacher, logit_scale=torch.full((graph_of(teacher).num_relations,), 3.0))
     assert torch.equal(plain.entities, sharp.entities)
     assert bool((sharp.probability[:, 0] > plain.probability[:, 0]).all())
 
@@ -116,8 +116,8 @@ def test_what_cannot_be_learned_from_is_refused(teacher: Path) -> None:
     other = replace(toy_graph(), train=toy_graph().train[1:])
     with pytest.raises(ValueError, match="same graph"):
         taught(teacher, SETTINGS, other)
-    own = SETTINGS.model_copy(update={"candidates": "own"})
-    with pytest.raises(ValueError, match="candidates=own"):
+    own = SETTINGS.model_copy(update={"negative_sampling": "per_triple"})
+    with pytest.raises(ValueError, match="negative_sampling=per_triple"):
         taught(teacher, own, toy_graph())
-    with pytest.raises(ValueError, match="--teacher RUN with teacher_share"):
-        load(toy_graph(), SETTINGS.model_copy(update={"teacher_share": 0.9}), DataOptions())
+    with pytest.raises(ValueError, match="--teacher RUN with distillation_weight"):
+        load(toy_graph(), SETTINGS.model_copy(update={"distillation_weight": 0.9}), DataOptions())

@@ -16,7 +16,7 @@ from hybonet.training import Trainer
 from tests.recipes.test_recipes import toy_graph
 
 BASE = {"dim": 8, "epochs": 1, "batch_size": 32, "lr": 0.02}
-OWN = {"candidates": "own", "negatives": 5}
+OWN = {"negative_sampling": "per_triple", "negatives": 5}
 
 
 def first_loss(**changes):
@@ -38,17 +38,17 @@ def first_loss(**changes):
         ({}, {"loss": "bce"}),
         ({}, {"loss": "self_adversarial"}),
         ({}, OWN),
-        ({}, {"candidates": "pool", "negatives": 7}),
+        ({}, {"negative_sampling": "shared", "negatives": 7}),
         (OWN, {"negatives": 6}),
         ({}, {"filter_negatives": True}),
         (OWN, {"filter_negatives": True, "negatives": 200}),
-        ({"candidates": "pool", "negatives": 200}, {"filter_negatives": True}),
+        ({"negative_sampling": "shared", "negatives": 200}, {"filter_negatives": True}),
         ({}, {"bernoulli": True}),
         ({}, {"label_smoothing": 0.1}),
         ({"loss": "bce"}, {"label_smoothing": 0.1}),
-        ({}, {"sharpness": 0.5}),
-        ({"model": "RotH"}, {"sharpness": 0.5}),
-        (OWN, {"sharpness": 0.5}),
+        ({}, {"logit_scale": 0.5}),
+        ({"model": "RotH"}, {"logit_scale": 0.5}),
+        (OWN, {"logit_scale": 0.5}),
         ({"loss": "self_adversarial"}, {"adversarial_temperature": 0.0}),
         ({}, {"regularizer": "l2", "regularization": 0.1}),
         ({}, {"regularizer": "n3", "regularization": 0.1}),
@@ -70,15 +70,14 @@ def test_every_option_changes_the_loss(base, change):
     assert after != before
 
 
-def test_readings_change_what_is_ranked_and_not_what_is_learned(tmp_path):
-    from hybonet.tasks.run import start
+def test_directions_change_what_is_ranked_and_not_what_is_learned(tmp_path):
 
     siblings = [(f"child{i}", "is a", f"parent{i % 3}") for i in range(20)]
     data = TripleData.from_labels(siblings[4:], valid=siblings[:2], test=siblings[2:4])
     models, records = {}, {}
     for other, power in ((0.0, 0.5), (0.4, 0.0), (0.4, 1.0)):
         folder = tmp_path / f"{other}-{power}"
-        settings = KnowledgeGraphSettings(**BASE, other_reading=other, reading_power=power)
+        settings = KnowledgeGraphSettings(**BASE, inverse_weight=other, inverse_power=power)
         run = start(folder, "kg", settings, data)
         run.train()
         models[other, power], records[other, power] = run.model(), run.record
@@ -86,9 +85,9 @@ def test_readings_change_what_is_ranked_and_not_what_is_learned(tmp_path):
     assert all(torch.equal(each[name], weights[0][name]) for each in weights for name in weights[0])
     figures = [record["test"]["both"]["mrr"] for record in records.values()]
     assert len(set(figures)) == 3
-    assert "test_one_reading" not in records[0.0, 0.5]
-    assert all(records[each]["test_one_reading"]["mrr"] == figures[0] for each in ((0.4, 0.0), (0.4, 1.0)))
-    assert all(model.eval().reads_both_ways == bool(other) for (other, _), model in models.items())
+    assert "test_one_direction" not in records[0.0, 0.5]
+    assert all(records[each]["test_one_direction"]["mrr"] == figures[0] for each in ((0.4, 0.0), (0.4, 1.0)))
+    assert all(model.eval().scores_both_directions == bool(other) for (other, _), model in models.items())
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -107,17 +106,23 @@ def test_penalties_pull_entities_inwards_beyond_the_max_norm_too(regularizer, sp
 
 @pytest.mark.parametrize("model", ["hybonet", "hybonet-tangent", "TuckER", "RotH"])
 @pytest.mark.parametrize("loss", ["bce", "softmax", "self_adversarial"])
-@pytest.mark.parametrize("candidates", ["own", "pool", "all"])
-def test_half_precision_gives_nearly_the_same_loss(model, loss, candidates):
-    changes = {"model": model, "loss": loss, "candidates": candidates, "dropout": 0.0}
+@pytest.mark.parametrize("sampling", ["per_triple", "shared", "all"])
+def test_half_precision_gives_nearly_the_same_loss(model, loss, sampling):
+    changes = {"model": model, "loss": loss, "negative_sampling": sampling, "dropout": 0.0}
     half = first_loss(**changes, precision="bfloat16")
     assert half == pytest.approx(first_loss(**changes), rel=0.03)
 
 
-@pytest.mark.parametrize("candidates", ["own", "pool", "all"])
-def test_processes_together_have_the_gradient_of_one(candidates):
+@pytest.mark.parametrize("sampling", ["per_triple", "shared", "all"])
+def test_processes_together_have_the_gradient_of_one(sampling):
     """Shares of a batch may be unequal, or empty."""
-    changes = {"candidates": candidates, "negatives": 9, "batch_size": 3, "regularizer": "n3", "regularization": 0.1}
+    changes = {
+        "negative_sampling": sampling,
+        "negatives": 9,
+        "batch_size": 3,
+        "regularizer": "n3",
+        "regularization": 0.1,
+    }
     task = KnowledgeGraphTask(KnowledgeGraphSettings(**{**BASE, **changes}), toy_graph())
     torch.manual_seed(0)
     model = task.build_model().double()
@@ -133,7 +138,7 @@ def test_processes_together_have_the_gradient_of_one(candidates):
 
 
 def test_sparse_updates_are_for_one_process():
-    settings = KnowledgeGraphSettings(**{**BASE, "candidates": "pool", "sparse_updates": True})
+    settings = KnowledgeGraphSettings(**{**BASE, "negative_sampling": "shared", "sparse_updates": True})
     task = KnowledgeGraphTask(settings, toy_graph())
     with pytest.raises(ValueError, match="expected sparse_updates=false with several processes"):
         next(iter(task.batches(0, 0, 1, 2)))
@@ -169,18 +174,18 @@ def graph_of(triples):
     return TripleData.from_labels(triples, valid=triples[:1])
 
 
-@pytest.mark.parametrize("candidates", ["own", "pool", "all"])
+@pytest.mark.parametrize("sampling", ["per_triple", "shared", "all"])
 @pytest.mark.parametrize("loss", ["bce", "softmax"])
-def test_filtered_candidates_are_left_out_and_no_others(candidates, loss):
+def test_filtered_candidates_are_left_out_and_no_others(sampling, loss):
     """With all entities as candidates, moving a known right answer changes nothing, moving a wrong one does."""
     data = graph_of([("a", "r", "b"), ("a", "r", "c"), ("d", "r", "e")])
     settings = KnowledgeGraphSettings(
-        dim=4, loss=loss, candidates=candidates, negatives=5, filter_negatives=True, label_smoothing=0.1
+        dim=4, loss=loss, negative_sampling=sampling, negatives=5, filter_negatives=True, label_smoothing=0.1
     )
     task = KnowledgeGraphTask(settings, data)
     a, b, c, d = (data.entities.find(name) for name in "abcd")
     everyone = torch.arange(data.num_entities)
-    shown = {"own": everyone[None], "pool": everyone, "all": None}[candidates]
+    shown = {"per_triple": everyone[None], "shared": everyone, "all": None}[sampling]
     batch = Batch(torch.tensor([a]), torch.tensor([0]), torch.tensor([b]), shown, weight=1.0)
     torch.manual_seed(0)
     model = task.build_model()
@@ -221,7 +226,7 @@ def test_relations_without_loops_learn_so(tmp_path):
     assert firsts[0] <= firsts[1]
 
 
-def test_bernoulli_weights_favour_the_reading_with_few_answers():
+def test_bernoulli_weights_favour_the_direction_with_few_answers():
     data = graph_of([(f"child{i}", "is a", "parent") for i in range(4)])
     task = KnowledgeGraphTask(KnowledgeGraphSettings(dim=4, bernoulli=True), data)
     forwards, backwards = task.relation_weights.tolist()  # a child has 1 parent, a parent 4 children
@@ -251,10 +256,10 @@ def both_ways():
 
 def test_symmetric_relations_are_found_in_the_training_triples():
     data = both_ways()
-    task = KnowledgeGraphTask(KnowledgeGraphSettings(**BASE, symmetric_sharpness=2.0, tie_symmetric=True), data)
+    task = KnowledgeGraphTask(KnowledgeGraphSettings(**BASE, symmetric_logit_scale=2.0, tie_symmetric=True), data)
     friend = list(data.relations).index("friend")
-    assert task.sharpness[friend] == 2
-    assert task.sharpness[1 - friend] == 1
+    assert task.logit_scale[friend] == 2
+    assert task.logit_scale[1 - friend] == 1
     assert task.build_model().symmetric == (friend,)
     assert KnowledgeGraphTask(KnowledgeGraphSettings(**BASE), data).build_model().symmetric == ()
 
@@ -267,11 +272,18 @@ def test_what_is_known_one_way_of_a_symmetric_relation_is_known_the_other_way(tm
 
 
 @pytest.mark.parametrize("model", ["hybonet", "MuRE", "ConvE", "RotatE"])
-@pytest.mark.parametrize("candidates", ["own", "pool"])
-def test_sparse_updates_move_the_entities_of_a_batch_and_no_others(model, candidates):
+@pytest.mark.parametrize("sampling", ["per_triple", "shared"])
+def test_sparse_updates_move_the_entities_of_a_batch_and_no_others(model, sampling):
     """Points or vectors, and the biases as well; the loss and its gradients are those of a dense training."""
     data = toy_graph()
-    settings = {"model": model, "dim": 32, "batch_size": 4, "candidates": candidates, "negatives": 3, "loss": "bce"}
+    settings = {
+        "model": model,
+        "dim": 32,
+        "batch_size": 4,
+        "negative_sampling": sampling,
+        "negatives": 3,
+        "loss": "bce",
+    }
     gradients, losses = [], []
     for sparse in (False, True):
         task = KnowledgeGraphTask(KnowledgeGraphSettings(**settings, sparse_updates=sparse), data)

@@ -19,7 +19,7 @@ QUESTIONS = [
 ]
 
 
-@pytest.fixture(params=[0.0, 0.4], ids=["one reading", "both readings"])
+@pytest.fixture(params=[0.0, 0.4], ids=["one direction", "both directions"])
 def model(request):
     torch.manual_seed(0)
     graph = toy_graph()
@@ -27,7 +27,7 @@ def model(request):
     for bias in (scorer.tail_bias, scorer.loop_bias):
         torch.nn.init.normal_(bias)
     model = KnowledgeGraphModel(scorer, graph)
-    model.read_both_ways(request.param)
+    model.score_both_directions(request.param)
     return model
 
 
@@ -71,13 +71,13 @@ def test_known_answers_go_and_keep_their_share(model):
 
 def test_an_index_gives_the_same_answers_without_probabilities(model):
     pytest.importorskip("faiss")
-    if model.scorer.reads_both_ways:
-        with pytest.raises(ValueError, match=r"read_both_ways\(0\)"):
+    if model.scorer.scores_both_directions:
+        with pytest.raises(ValueError, match=r"score_both_directions\(0\)"):
             model.index()
-        model.read_both_ways(0)
+        model.score_both_directions(0)
         index = model.index()
-        model.read_both_ways(0.4)
-        with pytest.raises(ValueError, match=r"read_both_ways\(0\)"):
+        model.score_both_directions(0.4)
+        with pytest.raises(ValueError, match=r"score_both_directions\(0\)"):
             model.ask(QUESTIONS[0], index=index)
         return
     for known in (True, False):
@@ -98,35 +98,35 @@ def test_a_change_of_weights_is_seen(model):
     assert math.isclose(model.ask(QUESTIONS[0])[0].probability, 1.0)
 
 
-def test_both_readings_are_kept_by_a_saved_model(model, tmp_path):
+def test_both_directions_are_kept_by_a_saved_model(model, tmp_path):
     before = model.ask_many(QUESTIONS, 5)
-    model.read_both_ways(0.3, 1.0)
+    model.score_both_directions(0.3, 1.0)
     changed = model.ask_many(QUESTIONS, 5)
     assert pick(changed[0], "score") != pick(before[0], "score")
     model.save_pretrained(tmp_path / "saved")
     again = KnowledgeGraphModel.from_pretrained(tmp_path / "saved").ask_many(QUESTIONS, 5)
     assert [pick(each, "label", "score") for each in again] == [pick(each, "label", "score") for each in changed]
     for wrong in ((1.5,), (-0.1,), (0.4, math.nan)):
-        with pytest.raises(ValueError, match="expected a share of the other reading from 0 to below 1"):
-            model.read_both_ways(*wrong)
+        with pytest.raises(ValueError, match="expected a weight of the inverse direction from 0 to below 1"):
+            model.score_both_directions(*wrong)
 
 
 def test_metrics_of_other_answers_are_forgotten(model, tmp_path):
-    model.config, model.record = {"settings": {"other_reading": 0.7}}, {"made": "up"}
+    model.config, model.record = {"settings": {"inverse_weight": 0.7}}, {"made": "up"}
     shares = model.scorer.shares
-    model.read_both_ways(0.4 if model.scorer.reads_both_ways else 0.0)
+    model.score_both_directions(0.4 if model.scorer.scores_both_directions else 0.0)
     assert model.record == {"made": "up"}
     assert shares is None or torch.equal(shares, model.scorer.shares)
-    model.read_both_ways(0.2)
+    model.score_both_directions(0.2)
     assert model.record is None
-    assert model.config["settings"] == {"other_reading": 0.2, "reading_power": 0.5}
+    assert model.config["settings"] == {"inverse_weight": 0.2, "inverse_power": 0.5}
     model.save_pretrained(tmp_path / "saved")
-    assert "both of their readings" in (tmp_path / "saved" / "README.md").read_text()
+    assert "in both directions" in (tmp_path / "saved" / "README.md").read_text()
 
 
-def test_a_change_of_the_scorer_s_readings_is_seen(model):
+def test_a_change_of_the_scorer_s_directions_is_seen(model):
     before = model.ask(QUESTIONS[0])
-    model.scorer.read_both_ways(torch.full((2 * model.graph.num_relations,), 0.2))
+    model.scorer.score_both_directions(torch.full((2 * model.graph.num_relations,), 0.2))
     after = model.ask(QUESTIONS[0])
     assert pick(after, "score") != pick(before, "score")
     [judged] = model.judge([{**QUESTIONS[0], "tail": after[0].label}])

@@ -33,7 +33,7 @@ RECORD = {
     "seconds": 200.0,
     "valid": METRICS,
     "test": {"both": METRICS},
-    "test_released_protocol": METRICS,
+    "test_paper_code": METRICS,
 }
 
 

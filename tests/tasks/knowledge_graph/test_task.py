@@ -102,7 +102,7 @@ def test_evaluate_prints_tables_and_json(run):
     assert shown.exit_code == 0
     assert "double" in shown.output
     whole = json.loads(CliRunner().invoke(app, ["evaluate", str(run), "--json"]).output)
-    released = json.loads(CliRunner().invoke(app, ["evaluate", str(run), "--json", "--protocol", "released"]).output)
+    released = json.loads(CliRunner().invoke(app, ["evaluate", str(run), "--json", "--protocol", "paper_code"]).output)
     assert released["both"]["mrr"] >= whole["both"]["mrr"]
 
 
@@ -112,24 +112,24 @@ def test_evaluate_measures_where_the_record_is_damaged(run, tmp_path):
     assert CliRunner().invoke(app, ["evaluate", str(copy), "--split", "valid"]).exit_code == 0
 
 
-def test_evaluate_by_both_readings(run):
+def test_evaluate_by_both_directions(run):
     def mrr(*options):
         return json.loads(CliRunner().invoke(app, ["evaluate", str(run), "--json", *options]).output)["both"]["mrr"]
 
     one = mrr()
-    assert mrr("--other-reading", "0") == one
-    assert mrr("--other-reading", "0.4") == mrr("--other-reading", "0.4", "--reading-power", "0.5") != one
-    told = CliRunner().invoke(app, ["evaluate", str(run), "--other-reading", "0.4", "--reading-power", "0.25"]).output
-    assert "other reading 0.4 (power 0.25)" in told
-    assert "other reading" not in CliRunner().invoke(app, ["evaluate", str(run)]).output
-    for options, reason in (([], "the run has none"), (["--other-reading", "0"], "got --other-reading 0")):
-        refused = CliRunner().invoke(app, ["evaluate", str(run), "--reading-power", "1", *options])
+    assert mrr("--inverse-weight", "0") == one
+    assert mrr("--inverse-weight", "0.4") == mrr("--inverse-weight", "0.4", "--inverse-power", "0.5") != one
+    told = CliRunner().invoke(app, ["evaluate", str(run), "--inverse-weight", "0.4", "--inverse-power", "0.25"]).output
+    assert "inverse weight 0.4 (power 0.25)" in told
+    assert "inverse weight" not in CliRunner().invoke(app, ["evaluate", str(run)]).output
+    for options, reason in (([], "the run has none"), (["--inverse-weight", "0"], "got --inverse-weight 0")):
+        refused = CliRunner().invoke(app, ["evaluate", str(run), "--inverse-power", "1", *options])
         assert refused.exit_code == 2
         assert reason in " ".join(refused.output.split())
     call = ["predict", str(run), "--head", "n1", "--relation", "next", "--format", "json"]
     scores = {
         json.loads(CliRunner().invoke(app, [*call, *each]).output)[0]["score"]
-        for each in ([], ["--other-reading", "0.4"])
+        for each in ([], ["--inverse-weight", "0.4"])
     }
     assert len(scores) == 2
 
@@ -151,7 +151,7 @@ def test_evaluate_by_both_readings(run):
         (["predict", "RUN", "--head", "zero", "--relation", "next"], "labels look like"),
         (["predict", "RUN", "--head", "n1", "--relation", "nexd"], "did you mean 'next'"),
         (["evaluate", "OUT"], "config.json is missing"),
-        (["evaluate", "RUN", "--reading-power", "1"], "changes nothing without one"),
+        (["evaluate", "RUN", "--inverse-power", "1"], "changes nothing without one"),
         (["data", "path", "WN18"], "did you mean"),
         (["recipes", "show", "defalt"], "did you mean 'default'"),
     ],

@@ -63,7 +63,7 @@ class GraphData:
     nodes: Vocabulary
     #: Each edge once, the smaller node first, sorted, without self loops; shape (edges, 2).
     edges: Tensor
-    #: Shape (nodes, features), float32, dense or CSR.
+    #: Shape (nodes, features), dense or CSR; made float32.
     features: Tensor | None = None
     #: Class of each node, :data:`UNLABELLED` where unknown; shape (nodes,).
     labels: Tensor | None = None
@@ -109,6 +109,8 @@ class GraphData:
                 f"expected features of shape ({self.num_nodes}, n), got {tuple(self.features.shape)}; give one row a "
                 "node, in the nodes' order"
             )
+        if self.features is not None:
+            object.__setattr__(self, "features", self._in_float32(self.features))
         if self.labels is not None and not (
             self.labels.shape == (self.num_nodes,)
             and self.labels.dtype == torch.long
@@ -118,6 +120,18 @@ class GraphData:
                 f"expected a LongTensor of {self.num_nodes} labels from {UNLABELLED} to {len(self.classes) - 1}, got "
                 f"shape {tuple(self.labels.shape)} of {self.labels.dtype}; number them by their place in classes"
             )
+
+    def _in_float32(self, features: Tensor) -> Tensor:
+        narrow = features.float()
+        values = narrow.values() if narrow.layout == torch.sparse_csr else narrow
+        if not bool(values.isfinite().all()):
+            node, column = (~narrow.to_dense().isfinite()).nonzero()[0].tolist()
+            raise ValueError(
+                f"{self.source}: expected features that float32 holds as finite numbers, got "
+                f"{features.to_dense()[node, column].item():g} for node {self.nodes[node]!r} in column {column}; "
+                "correct it, or remove the column"
+            )
+        return narrow
 
     @classmethod
     def build(cls, nodes: Vocabulary, pairs: Tensor, **parts: object) -> GraphData:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from hybonet.data.graphs.node_tables import read_features, read_labels
 from hybonet.data.graphs.planetoid import read_planetoid
 from hybonet.data.io.cell_grid import Grid, Problems, ending_of, read_arrays, read_grid, row_place
 from hybonet.data.io.column_choice import place_of
+from hybonet.data.io.in_memory import MemoryTable, is_path, library_of, memory_table
 from hybonet.data.io.source_file import SourceFile, read_source
 from hybonet.data.registry import DataSet, given_options, locate
 from hybonet.data.vocabulary import Vocabulary
@@ -30,10 +31,10 @@ _EDGE_WORDS = (
 
 
 def load_graph(
-    data: str | Path | GraphData,
+    data: Any,
     *,
-    features: str | Path | None = None,
-    labels: str | Path | None = None,
+    features: Any = None,
+    labels: Any = None,
     columns: Sequence[str | int] | None = None,
     label_column: str | int | None = None,
     header: bool | None = None,
@@ -49,10 +50,12 @@ def load_graph(
     the edges, which the graph's notes tell.
 
     Args:
-        data: a name, or a file of edges: two columns of node names, or an npz with ``edges`` (n, 2).
+        data: a name; a file of edges (two columns of node names, or an npz with ``edges`` (n, 2)); a frame or rows of
+            pairs; a graph of networkx, whose nodes' ``label`` are labels; or PyTorch Geometric's ``Data``.
         features: the node's name in the first column, then numbers; or an npz with ``features`` (n, f) and perhaps
-            ``nodes`` (n,), which are 0, 1, 2, … by default.
-        labels: the node's name and its class; or an npz with ``labels`` (n,) and perhaps ``nodes``.
+            ``nodes`` (n,), which are 0, 1, 2, … by default; a file, a frame or rows.
+        labels: the node's name and its class; or an npz with ``labels`` (n,) and perhaps ``nodes``; a file, a frame,
+            rows or a mapping.
         columns: names or positions (from 0) of the two columns of the edges, where there are more.
         label_column: the column of the label, where there are more.
         header: whether the first rows of text files are column names; None looks whether they are.
@@ -63,6 +66,7 @@ def load_graph(
         >>> load_graph("disease-small")
         GraphData('disease-small': 600 nodes, 599 edges, 11 features, 2 classes)
         >>> import tempfile
+        >>> from pathlib import Path
         >>> folder = Path(tempfile.mkdtemp())
         >>> _ = (folder / "edges.csv").write_text("source,target\nann,bob\nbob,cat\n")
         >>> _ = (folder / "ages.csv").write_text("node,age\nann,31\nbob,47\ncat,12\n")
@@ -75,24 +79,37 @@ def load_graph(
     """
     if isinstance(data, GraphData):
         return data
-    edges = locate(data, "graph", given_options(load_graph, locals()))
-    if isinstance(edges, DataSet):
-        return _load_named(edges)
-    files = {"edges": read_source(edges)}
+    if library_of(data) == "torch_geometric":
+        # By name: the adapter stands above data, and is there only with PyTorch Geometric.
+        from_pyg = import_module("hybonet.interop.pyg").from_pyg
+        return replace(from_pyg(data), normalise_rows=normalise_rows, add_degrees=add_degrees)
     notes: list[str] = []
     names: list[str] | None = None
+    if library_of(data) == "networkx":
+        names = [str(node) for node in data.nodes]
+        if labels is None:
+            key = str(label_column) if label_column is not None else "label"
+            labels = {node: label for node, label in data.nodes(data=key) if label is not None} or None
+            label_column, allow_unlabelled = None, allow_unlabelled or len(labels or names) < len(names)
+        data = MemoryTable(type(data).__name__, (), [list(side) for side in zip(*data.edges(), strict=True)])
+    if is_path(data):
+        located = locate(data, "graph", given_options(load_graph, locals()))
+        if isinstance(located, DataSet):
+            return _load_named(located)
+        data = located
+    files = {"edges": _table(data, "edge")}
     parts: dict[str, Any] = {}
     if features is not None:
-        files["features"] = read_source(features)
+        files["features"] = _table(features, "node")
         names, parts["features"] = read_features(files["features"], header)
     if labels is not None:
-        files["labels"] = read_source(labels)
+        files["labels"] = _table(labels, "label")
         found = read_labels(files["labels"], label_column, header, allow_unlabelled)
         if names is None:
             names = list(found)
         else:
-            _match(files["labels"].source, found, names, files["features"].source, allow_unlabelled)
-    known_from = files["features" if features is not None else "labels"].source if names is not None else ""
+            _match(files["labels"].source, found, names, files.get("features", files["edges"]).source, allow_unlabelled)
+    known_from = files.get("features", files.get("labels", files["edges"])).source if names is not None else ""
     may_add = None if labels is None or features is not None else allow_unlabelled
     pairs, nodes = _read_edges(files["edges"], columns, header, names, known_from, may_add, notes)
     if labels is not None:
@@ -105,7 +122,7 @@ def load_graph(
     graph = GraphData.build(
         Vocabulary(tuple(nodes), kind="node"),
         torch.from_numpy(pairs),
-        source=str(edges),
+        source=str(data) if is_path(data) else files["edges"].source,
         sha256={file.bare_name: file.sha256 for file in files.values()},
         normalise_rows=normalise_rows,
         add_degrees=add_degrees,
@@ -121,6 +138,16 @@ def load_graph(
     return replace(graph, notes=tuple(notes))
 
 
+def _table(data: Any, row_is: str) -> SourceFile | Grid:
+    """A file that was read, or a table of another library as text."""
+    if is_path(data):
+        return read_source(data)
+    if isinstance(data, Mapping):
+        data = list(data.items())
+    table = data if isinstance(data, MemoryTable) else memory_table(data)
+    return table.grid(row_is)
+
+
 def _load_named(entry: DataSet) -> GraphData:
     options = dict(entry.options)
     form = options.pop("format")
@@ -131,7 +158,7 @@ def _load_named(entry: DataSet) -> GraphData:
 
 
 def _read_edges(
-    file: SourceFile,
+    file: SourceFile | Grid,
     columns: Sequence[str | int] | None,
     header: bool | None,
     names: list[str] | None,
@@ -147,7 +174,7 @@ def _read_edges(
         may_add: whether edges may have others; None where leave for it could not be given.
         notes: what is odd is added to them.
     """
-    if ending_of(file) == ".npz":
+    if isinstance(file, SourceFile) and ending_of(file) == ".npz":
         array = read_arrays(file, edges=True)["edges"]
         if array.ndim != 2 or array.shape[1] != 2 or not len(array):
             raise ValueError(

@@ -43,6 +43,8 @@ def _reciprocal(sums: Tensor) -> Tensor:
 def stretched(features: Tensor, length: float) -> Tensor:
     """All features times one number, so that rows have the given length on average. Dense and CSR stay what they are.
 
+    Lengths are those of double precision: squares of large features are beyond single.
+
     Example:
         >>> stretched(torch.tensor([[3.0, 4.0], [0.0, 15.0]]), 1.0).tolist()
         [[0.30000001192092896, 0.4000000059604645], [0.0, 1.5]]
@@ -50,9 +52,10 @@ def stretched(features: Tensor, length: float) -> Tensor:
     if features.layout == torch.sparse_csr:
         indptr, indices, values = features.crow_indices(), features.col_indices(), features.values()
         row = torch.repeat_interleave(torch.arange(features.shape[0]), indptr.diff())
-        mean = torch.zeros(features.shape[0]).index_add_(0, row, values.square()).sqrt().mean()
-        return sparse_rows(indptr, indices, values * (length / mean), (features.shape[0], features.shape[1]))
-    return features * (length / features.norm(dim=1).mean())
+        squares = torch.zeros(features.shape[0], dtype=torch.float64).index_add_(0, row, values.double().square())
+        factor = length / float(squares.sqrt().mean())
+        return sparse_rows(indptr, indices, values * factor, (features.shape[0], features.shape[1]))
+    return features * (length / float(torch.linalg.vector_norm(features, dim=1, dtype=torch.float64).mean()))
 
 
 def degrees(edges: Tensor, num_nodes: int) -> Tensor:

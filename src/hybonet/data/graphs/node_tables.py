@@ -16,15 +16,15 @@ _NODE_WORDS = frozenset(("node", "id", "name", "node_id"))
 _LABEL_WORDS = frozenset(("label", "class", "category", "y"))
 
 
-def read_features(file: SourceFile, header: bool | None) -> tuple[list[str], torch.Tensor]:
+def read_features(file: SourceFile | Grid, header: bool | None) -> tuple[list[str], torch.Tensor]:
     r"""Nodes and their numbers, float32 of shape (nodes, features).
 
     Example:
         >>> read_features(SourceFile("a.csv", "a.csv", b"ann,3\nbob,old\n"), None)
         Traceback (most recent call last):
-        ValueError: a.csv, line 2: expected a finite number in column 1, got 'old' for node 'bob'; fill it in, ...
+        ValueError: a.csv, line 2: expected a finite number in column 1, got 'old' for node 'bob'; correct it, ...
     """
-    if ending_of(file) == ".npz":
+    if isinstance(file, SourceFile) and ending_of(file) == ".npz":
         arrays = read_arrays(file, features=True, nodes=False)
         values = arrays["features"]
         if values.ndim != 2 or values.dtype.kind not in "biuf":
@@ -33,36 +33,45 @@ def read_features(file: SourceFile, header: bool | None) -> tuple[list[str], tor
                 "give one row a node"
             )
         names = _array_names(file, arrays, len(values))
-        bad = np.argwhere(~np.isfinite(values))
+        narrow = _narrow(values)
         problems = Problems(file.source, "features")
-        for at, column in bad.tolist():
+        for at, column in np.argwhere(~np.isfinite(narrow)).tolist():
+            value = values[at, column]
             problems.add(
-                row_place(file)(at),
-                f"expected a finite number in column {column}, got {values[at, column]} for node {names[at]!r}",
+                row_place(file)(at), f"{_expected(value)} in column {column}, got {value} for node {names[at]!r}"
             )
-        problems.tell("fill it in, or remove the column; nothing was loaded")
-        return names, torch.from_numpy(values.astype(np.float32))
+        problems.tell("correct it, or remove the column; nothing was loaded")
+        return names, torch.from_numpy(narrow)
     grid = read_grid(file, row_is="node", is_header=_is_feature_header, header=header)
     if grid.width < 2:
         raise ValueError(f"{file.source}: expected a node and at least one number a row, got 1 column; add features")
     names = _unique_nodes(grid)
     try:
-        values = np.array([row[1:] for row in grid.rows], dtype=np.float64)
-        fine = bool(np.isfinite(values).all())
+        narrow = _narrow(np.array([row[1:] for row in grid.rows], dtype=np.float64))
     except ValueError:
-        fine = False
-    if not fine:
+        narrow = np.array(np.nan, dtype=np.float32)
+    if not np.isfinite(narrow).all():
         problems = Problems(file.source, "features")
         for at, row in enumerate(grid.rows):
             for column, cell in enumerate(row[1:], start=1):
-                if not _is_finite(cell):
+                if expected := _expected(cell):
                     name = repr(grid.header[column]) if grid.header else str(column)
-                    problems.add(
-                        grid.where(at),
-                        f"expected a finite number in column {name}, got {cell!r} for node {names[at]!r}",
-                    )
-        problems.tell("fill it in, or remove the column; nothing was loaded")
-    return names, torch.from_numpy(values.astype(np.float32))
+                    problems.add(grid.where(at), f"{expected} in column {name}, got {cell!r} for node {names[at]!r}")
+        problems.tell("correct it, or remove the column; nothing was loaded")
+    return names, torch.from_numpy(narrow)
+
+
+def _narrow(values: NDArray) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):
+        return values.astype(np.float32)
+
+
+def _expected(value: str | float) -> str:
+    """What should have stood there; empty if a number does that float32 holds."""
+    if not _is_number(value) or not math.isfinite(float(value)):
+        return "expected a finite number"
+    fits = np.isfinite(_narrow(np.array(float(value))))
+    return "" if fits else f"expected a number up to {np.finfo(np.float32).max:.4g}, the largest of float32,"
 
 
 def _is_feature_header(row: list[str]) -> bool:
@@ -71,7 +80,7 @@ def _is_feature_header(row: list[str]) -> bool:
 
 
 def read_labels(
-    file: SourceFile, label_column: str | int | None, header: bool | None, allow_unlabelled: bool
+    file: SourceFile | Grid, label_column: str | int | None, header: bool | None, allow_unlabelled: bool
 ) -> dict[str, tuple[str, str]]:
     r"""Each node's label, empty if it has none, and where it stands.
 
@@ -79,7 +88,7 @@ def read_labels(
         >>> read_labels(SourceFile("a.csv", "a.csv", b"node,label\nann,red\nbob,blue\n"), None, None, False)
         {'ann': ('red', 'a.csv, line 2'), 'bob': ('blue', 'a.csv, line 3')}
     """
-    if ending_of(file) == ".npz":
+    if isinstance(file, SourceFile) and ending_of(file) == ".npz":
         arrays = read_arrays(file, labels=True, nodes=False)
         values = arrays["labels"]
         if values.ndim != 1:
@@ -144,13 +153,9 @@ def _array_names(file: SourceFile, arrays: dict[str, NDArray], count: int) -> li
     return names
 
 
-def _is_number(cell: str) -> bool:
+def _is_number(cell: str | float) -> bool:
     try:
         float(cell)
     except ValueError:
         return False
     return True
-
-
-def _is_finite(cell: str) -> bool:
-    return _is_number(cell) and math.isfinite(float(cell))

@@ -1,13 +1,14 @@
 """Splits of a network for link prediction and node classification, in two protocols.
 
-``standard`` is ours and leaks nothing; ``released`` is what HGCN (Chami et al., 2019) and the works after it did, draw
-for draw, for comparison. They differ in two places.
+``standard`` is ours and leaks nothing; ``paper_code`` is what HGCN (Chami et al., 2019) and the works after it did,
+draw for draw, for comparison. They differ in two places.
 
-*Negatives of link prediction.* Released training negatives come from all pairs that are no training edge: the held-out
-edges, self pairs, and the very negatives that the model is judged by. A model that remembers those knows the answers.
-Standard training negatives come from pairs of different nodes that are no training edge and no pair of valid or test,
-edge or not. Leaving out the held-out edges alone would be a leak of its own: evaluation negatives would be trained as
-negatives and held-out edges never, so memory would tell them apart. With both left out, training tells of neither.
+*Negatives of link prediction.* The published training negatives come from all pairs that are no training edge: the
+held-out edges, self pairs, and the very negatives that the model is judged by. A model that remembers those knows the
+answers. Standard training negatives come from pairs of different nodes that are no training edge and no pair of valid
+or test, edge or not. Leaving out the held-out edges alone would be a leak of its own: evaluation negatives would be
+trained as negatives and held-out edges never, so memory would tell them apart. With both left out, training tells of
+neither.
 
 *Nodes of Airport.* The released split was written for two classes: nodes of class 1, 2 or 3 are shuffled as one half,
 nodes of class 0, 2 or 3 as the other, so that classes 2 and 3 are drawn twice and 43 to 46 % of the test nodes are
@@ -26,7 +27,7 @@ from torch import Tensor
 
 from hybonet.data.graphs.graph_data import UNLABELLED, GraphData, NodeSplit
 
-GraphProtocol = Literal["standard", "released"]
+GraphProtocol = Literal["standard", "paper_code"]
 #: Shares of valid and test where the graph has none of its own.
 _LINK_SHARES, _NODE_SHARES = (0.05, 0.10), (0.15, 0.15)
 #: The seed that the published splits are made with.
@@ -73,7 +74,7 @@ class LinkSplit:
         column = torch.randint(self.num_nodes + 1, (count,), generator=generator)
         above = column > row
         pairs = torch.stack((torch.where(above, row, column), torch.where(above, column - 1, row)), dim=1)
-        return pairs if self.protocol == "released" else pairs[pairs[:, 0] != pairs[:, 1]]
+        return pairs if self.protocol == "paper_code" else pairs[pairs[:, 0] != pairs[:, 1]]
 
 
 def split_links(
@@ -86,8 +87,8 @@ def split_links(
 ) -> LinkSplit:
     """Hold out edges at random, with as many pairs that are no edges.
 
-    Both protocols hold out the same edges of a graph without self loops. Released enumerates all pairs of nodes as the
-    published code does, which takes 16 bytes a pair.
+    Both protocols hold out the same edges of a graph without self loops. ``paper_code`` enumerates all pairs of nodes
+    as the published code does, which takes 16 bytes per pair.
 
     Args:
         graph: whose edges to split.
@@ -107,7 +108,7 @@ def split_links(
     count = graph.num_nodes
     random = np.random.RandomState(seed)
     edges = graph.edges.numpy()
-    if protocol == "released" and len(graph.self_loops):  # the published code takes a self loop for an edge
+    if protocol == "paper_code" and len(graph.self_loops):  # the published code takes a self loop for an edge
         loops = graph.self_loops.numpy()
         edges = np.concatenate((edges, np.stack((loops, loops), axis=1)))
         edges = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
@@ -122,7 +123,7 @@ def split_links(
     random.shuffle(order)
     shuffled = torch.from_numpy(edges[order])
     held, train = shuffled[: num_valid + num_test], shuffled[num_valid + num_test :]
-    if protocol == "released":
+    if protocol == "paper_code":
         negatives = _enumerated_negatives(edges, count, num_valid + num_test, random)
         barred = _sorted_keys(train, count)
     else:
@@ -150,9 +151,9 @@ def split_nodes(
 ) -> NodeSplit:
     """Nodes to train on, to choose by and to report on.
 
-    A split that was published with the graph is taken as it is (Cora, CiteSeer, PubMed). Otherwise ``released`` splits
-    as HGCN did, and so does ``standard`` where that is sound: two classes and published shares (Disease); valid and
-    test then have equally many nodes of both classes. Else ``standard`` splits every class by the same shares.
+    A split that was published with the graph is taken as it is (Cora, CiteSeer, PubMed). Otherwise ``paper_code``
+    splits as HGCN did, and so does ``standard`` where that is sound: two classes and published shares (Disease); valid
+    and test then have equally many nodes of both classes. Else ``standard`` splits every class by the same shares.
 
     Args:
         graph: with labels; unlabelled nodes are in no part.
@@ -175,7 +176,7 @@ def split_nodes(
         return graph.split
     labels = graph.labels.numpy()
     two_known_halves = len(graph.classes) == 2 and graph.published_shares is not None
-    if protocol == "released" or (two_known_halves and not (labels == UNLABELLED).any()):
+    if protocol == "paper_code" or (two_known_halves and not (labels == UNLABELLED).any()):
         return _published_split(labels, valid, test, seed)
     return _stratified_split(labels, valid, test, seed)
 
@@ -210,7 +211,7 @@ def _stratified_split(labels: NDArray[np.int64], valid: float, test: float, seed
 
 def _check(protocol: str, valid: float, test: float) -> None:
     if protocol not in get_args(GraphProtocol):
-        raise ValueError(f"expected the protocol standard or released, got {protocol!r}; choose one of these")
+        raise ValueError(f"expected the protocol standard or paper_code, got {protocol!r}; choose one of these")
     if not (valid >= 0 and test >= 0 and valid + test < 1):
         raise ValueError(
             f"expected shares of at least 0 that leave some to train on, got {valid} and {test}; lower them"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from hybonet.data.io.text_table import SEPARATOR_NAMES, TextTable, parse_table, separator_for
+from collections.abc import Callable, Sequence
+
+from hybonet.data.io.text_table import SEPARATOR_NAMES, parse_table, separator_for
 
 #: Column separator by file ending.
 SEPARATORS = {".tsv": "\t", ".csv": ","}
-_COLUMNS = ("child", "parent")
+#: What the columns of edges are called.
+COLUMNS = ("child", "parent")
 
 
 def parse_edges(content: bytes, source: str, *, name: str = "") -> list[tuple[str, str]]:
@@ -27,9 +30,9 @@ def parse_edges(content: bytes, source: str, *, name: str = "") -> list[tuple[st
     table = parse_table(content, source, separator=separator_for(name or source, SEPARATORS), row_is="edge")
     edges: dict[tuple[str, str], None] = {}
     for number, row in enumerate(table):
-        is_header = number == 0 and tuple(cell.strip() for cell in row) == _COLUMNS
+        is_header = number == 0 and tuple(cell.strip() for cell in row) == COLUMNS
         if row and not is_header:  # a blank line is an empty row
-            edges[_edge_of(table, number)] = None
+            edges[checked_edge(row, number, table.where, table.separator)] = None
     if not edges:
         raise ValueError(
             f"{source}: expected at least one edge, got an empty file; write one edge a line, child then parent, "
@@ -38,30 +41,28 @@ def parse_edges(content: bytes, source: str, *, name: str = "") -> list[tuple[st
     return list(edges)
 
 
-def _edge_of(table: TextTable, number: int) -> tuple[str, str]:
-    row, separator = table.rows[number], table.separator
-    if len(row) != len(_COLUMNS):
-        raise table.error(
-            number,
-            f"expected 2 columns (child, parent) separated by {SEPARATOR_NAMES[separator]}, got {len(row)}: "
-            f"{separator.join(row)!r}; write one edge a line",
+def checked_edge(row: Sequence[str], number: int, where: Callable[[int], str], separator: str = ",") -> tuple[str, str]:
+    """Child and parent of a row, or a ``ValueError`` that names its place."""
+    shown = separator.join(row)
+    if len(row) != len(COLUMNS):
+        raise ValueError(
+            f"{where(number)}: expected 2 columns (child, parent) separated by {SEPARATOR_NAMES[separator]}, got "
+            f"{len(row)}: {shown!r}; write one edge a line"
         )
     child, parent = (cell.strip() for cell in row)
-    for column, name in zip(_COLUMNS, (child, parent), strict=True):
+    for column, name in zip(COLUMNS, (child, parent), strict=True):
         if not name:
-            raise table.error(
-                number,
-                f"expected a name in the column {column}, got an empty one in {separator.join(row)!r}; "
-                "fill it in, or remove the line (a root needs no line of its own)",
+            raise ValueError(
+                f"{where(number)}: expected a name in the column {column}, got an empty one in {shown!r}; "
+                "fill it in, or remove the line (a root needs no line of its own)"
             )
         if not name.isprintable():
-            raise table.error(
-                number,
-                f"expected a printable name on one line in the column {column}, got {name!r}; remove its "
-                "tabs, line breaks and control characters",
+            raise ValueError(
+                f"{where(number)}: expected a printable name on one line in the column {column}, got {name!r}; remove "
+                "its tabs, line breaks and control characters"
             )
     if child == parent:
-        raise table.error(
-            number, f"expected two different names, got the cycle {child!r} -> {parent!r}; remove the line"
+        raise ValueError(
+            f"{where(number)}: expected two different names, got the cycle {child!r} -> {parent!r}; remove the line"
         )
     return child, parent

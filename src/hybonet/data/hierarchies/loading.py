@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from pathlib import Path, PurePath
+from pathlib import PurePath
+from typing import Any
 
-from hybonet.data.hierarchies.edge_list import parse_edges
+from hybonet.data.hierarchies.edge_list import COLUMNS, checked_edge, parse_edges
 from hybonet.data.hierarchies.hierarchy import Hierarchy
+from hybonet.data.io.cell_grid import read_grid
+from hybonet.data.io.in_memory import is_path, library_of, memory_table
 from hybonet.data.io.parquet_file import pyarrow_modules, read_parquet
 from hybonet.data.io.source_file import SourceFile, read_source
 from hybonet.data.io.text_table import decode, parse_table
@@ -18,11 +21,12 @@ Edges = list[tuple[str, str]]
 RANKS = ("kingdom", "phylum", "class", "order", "family", "genus", "specificEpithet", "infraspecificEpithet")
 
 
-def load_hierarchy(data: str | Path | Hierarchy) -> Hierarchy:
+def load_hierarchy(data: Any) -> Hierarchy:
     """A hierarchy by its name, or a user's own from a file, which may be packed with gzip or xz.
 
     Files are ``.tsv`` or ``.csv`` with child and parent a line, ``.txt`` with a path ``Animals > Dogs > Pugs`` a line,
-    ``.obo`` ontologies (their ``is_a`` lines), or ``.parquet`` tables with a column for each rank of a taxonomy.
+    ``.obo`` ontologies (their ``is_a`` lines), or ``.parquet`` tables with a column for each rank of a taxonomy. Data
+    in memory are frames or rows of child and parent, or a directed graph of networkx with edges from child to parent.
 
     Example:
         >>> mammals = load_hierarchy("wordnet_mammals")
@@ -31,6 +35,11 @@ def load_hierarchy(data: str | Path | Hierarchy) -> Hierarchy:
     """
     if isinstance(data, Hierarchy):
         return data
+    if not is_path(data):
+        table = memory_table(list(data.edges()) if library_of(data) == "networkx" else data)
+        grid = read_grid(table.grid("edge"), row_is="edge", is_header=lambda row: tuple(row) == COLUMNS)
+        edges = [checked_edge(row, at, grid.where) for at, row in enumerate(grid.rows)]
+        return Hierarchy.from_edges(edges, source=type(data).__name__, sha256=table.sha256)
     found = locate(data, "hierarchy")
     if isinstance(found, DataSet):
         files = found.read()

@@ -6,7 +6,7 @@ import io
 import zipfile
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
 import numpy as np
@@ -66,6 +66,12 @@ class Grid:
     rows: list[list[str]]
     #: The file and the line or row, by row number.
     where: Callable[[int], str]
+    sha256: str = ""
+
+    @property
+    def bare_name(self) -> str:
+        """What the table is called among checksums."""
+        return self.source
 
     @property
     def width(self) -> int:
@@ -90,12 +96,12 @@ def ending_of(file: SourceFile) -> str:
 
 
 def read_grid(
-    file: SourceFile, *, row_is: str, is_header: Callable[[list[str]], bool], header: bool | None = None
+    file: SourceFile | Grid, *, row_is: str, is_header: Callable[[list[str]], bool], header: bool | None = None
 ) -> Grid:
     r"""A table of text or Parquet.
 
     Args:
-        file: the file's content.
+        file: the file's content, or a table that was read.
         row_is: what a row holds, for messages.
         is_header: whether a first row looks like column names.
         header: whether it is, where the user says so.
@@ -106,8 +112,14 @@ def read_grid(
         >>> grid.header, grid.rows, grid.where(1)
         (('node', 'age'), [['ann', '3'], ['bob', '4']], 'a.csv, line 4')
     """
-    parquet = ending_of(file) == ".parquet"
-    grid = _read_parquet(file) if parquet else _read_text(file, row_is, is_header, header)
+    if isinstance(file, Grid):  # a table of another library, read already; only its header may stand among the rows
+        if file.header or header is False or not (header or is_header(file.rows[0])):
+            return file
+        grid = replace(file, header=tuple(file.rows[0]), rows=file.rows[1:], where=lambda row: file.where(row + 1))
+    elif ending_of(file) == ".parquet":
+        grid = _read_parquet(file)
+    else:
+        grid = _read_text(file, row_is, is_header, header)
     if not grid.rows:
         raise ValueError(f"{file.source}: expected at least one {row_is}, got none; add rows")
     return grid

@@ -83,6 +83,17 @@ def read_checked(path: Path, sha256: str, remedy: str = "get it again, or load i
     return file
 
 
+def bare_name(source: str) -> str:
+    """A file's name without folder and packing.
+
+    Example:
+        >>> bare_name("folder/animals.tsv.gz")
+        'animals.tsv'
+    """
+    path = PurePath(source)
+    return path.stem if path.suffix.lower() in _UNPACK else path.name
+
+
 def unpack(source: str, content: bytes) -> SourceFile:
     """A file's content, unpacked as its name says.
 

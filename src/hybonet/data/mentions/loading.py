@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from hybonet.data.io import search_path
+from hybonet.data.io.in_memory import is_path, memory_splits, memory_table
 from hybonet.data.io.source_file import PACKED, SourceFile, read_source
-from hybonet.data.mentions.mention_data import SPLITS, Mention, MentionData, read_mentions
+from hybonet.data.mentions.mention_data import (
+    LEFT,
+    RIGHT,
+    SPAN,
+    SPLITS,
+    TYPES,
+    Mention,
+    MentionData,
+    as_row,
+    checked_mentions,
+    read_mentions,
+)
+from hybonet.data.mentions.sentence_words import mention_in
 from hybonet.data.mentions.type_inventory import TypeInventory, read_inventory
 from hybonet.data.mentions.word_vectors import WordVectors, read_vectors
 from hybonet.data.registry import DataSet, locate
@@ -27,14 +42,13 @@ _ENDINGS = (".json", ".jsonl")
 _HELD_OUT = 0.1
 
 
-def load_mentions(
-    data: str | Path | MentionData, *, types: str | Path | None = None, words: str | Path | None = None
-) -> MentionData:
+def load_mentions(data: Any, *, types: str | Path | None = None, words: str | Path | None = None) -> MentionData:
     """Mentions by name (``little-town`` inside the package, ``ufet`` from the search path) or by path.
 
     Args:
         data: a name; a folder with train, valid (or dev) and test files, ``.json`` or ``.jsonl``, perhaps packed; or
-            one such file, of which a tenth each becomes valid and test.
+            one such file, of which a tenth each becomes valid and test; or in memory a frame or rows with the same
+            keys, rows of a sentence with its ``[mention]`` in brackets and a list of types, or a mapping of parts.
         types: a file with a type a line, or a type, a tab and its level. Without, ``types.txt`` or ``types.tsv`` of the
             folder, else the types that occur, on one level.
         words: a text file of word vectors. Without, ``words.txt`` of the folder, else GloVe on the search path.
@@ -49,6 +63,14 @@ def load_mentions(
     """
     if isinstance(data, MentionData):
         return data
+    if not is_path(data):
+        known = None if types is None else read_inventory(read_source(types))
+        rows, sums = {}, {}
+        for split, part in memory_splits(data).items():
+            rows[split] = _memory_mentions(part, known)
+            sums[split] = hashlib.sha256("\n".join(map(as_row, rows[split])).encode()).hexdigest()
+        chosen = None if words is None else Path(words)
+        return _build(rows, known, lambda wanted: _vectors(chosen, wanted), sums, source=type(data).__name__)
     path = locate(data, "typing", {} if types is None else {"types": types})
     if isinstance(path, DataSet):
         return _load_named(path, words)
@@ -57,10 +79,31 @@ def load_mentions(
     inventory_file = Path(types) if types is not None else _beside(beside, ("types.txt", "types.tsv"))
     inventory = None if inventory_file is None else read_source(inventory_file)
     vectors = Path(words) if words is not None else _beside(beside, ("words.txt", "vectors.txt"))
-    return _build(files, inventory, lambda wanted: _vectors(vectors, wanted), source=str(path))
+    return _from_files(files, inventory, lambda wanted: _vectors(vectors, wanted), source=str(path))
 
 
-def _build(
+def _memory_mentions(data: Any, types: TypeInventory | None) -> list[Mention]:
+    if isinstance(data, Sequence) and all(isinstance(each, Mention) for each in data):
+        return checked_mentions("mentions", enumerate(data, 1), types, row_is="row")
+    table = memory_table(data)
+    if table.names:
+        return checked_mentions(table.source, enumerate(table.records(), 1), types, row_is="row")
+    if len(table.columns) != 2:
+        raise ValueError(
+            f"{table.source}: expected a sentence with its [mention] in brackets, and a list of types, got "
+            f"{len(table.columns)} columns; give two, or mappings with {LEFT}, {SPAN}, {RIGHT} and {TYPES}"
+        )
+    mentions = []
+    for number, (sentence, labels) in enumerate(zip(*table.columns, strict=True)):
+        try:
+            given = (labels,) if isinstance(labels, str) else tuple(map(str, labels))
+            mentions.append(replace(mention_in(sentence), types=given))
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{table.where(number)}: {error}") from None
+    return checked_mentions(table.source, enumerate(mentions, 1), types, row_is="row")
+
+
+def _from_files(
     files: Mapping[str, SourceFile],
     types: SourceFile | None,
     vectors: Callable[[set[str]], WordVectors],
@@ -69,10 +112,24 @@ def _build(
     levels: Sequence[tuple[str, int | None]] = (),
 ) -> MentionData:
     inventory = None if types is None else read_inventory(types)
-    rows = {name: tuple(read_mentions(file, inventory)) for name, file in files.items()}
+    rows = {name: read_mentions(file, inventory) for name, file in files.items()}
+    sums = {file.bare_name: file.sha256 for file in (*files.values(), *([types] if types else []))}
+    return _build(rows, inventory, vectors, sums, source=source, levels=levels)
+
+
+def _build(
+    given: Mapping[str, Sequence[Mention]],
+    inventory: TypeInventory | None,
+    vectors: Callable[[set[str]], WordVectors],
+    sums: Mapping[str, str],
+    *,
+    source: str,
+    levels: Sequence[tuple[str, int | None]] = (),
+) -> MentionData:
+    rows = {name: tuple(part) for name, part in given.items()}
     notes: list[str] = []
-    if "all" in rows:
-        rows = _split(rows["all"], files["all"].source)
+    if len(rows) == 1:
+        rows = _split(next(iter(rows.values())), source)
         notes.append("split into " + ", ".join(f"{len(rows[name]):,} {name}" for name in SPLITS))
     if inventory is None:
         inventory = TypeInventory.of(label for split in rows.values() for each in split for label in each.types)
@@ -96,8 +153,6 @@ def _build(
         )
     if missing:
         notes.append(f"{missing:,} of {len(forms):,} words have no vector and are read as unknown")
-    sums = {file.bare_name: file.sha256 for file in files.values()}
-    sums |= {} if types is None else {types.bare_name: types.sha256}
     return MentionData(
         inventory,
         known,
@@ -169,7 +224,7 @@ def _vectors(path: Path | None, wanted: set[str]) -> WordVectors:
 
 def _load_named(entry: DataSet, words: str | Path | None) -> MentionData:
     files, own = entry.read(), entry.paths().get("words")
-    data = _build(
+    data = _from_files(
         {split: files[split] for split in SPLITS},
         files["types"],
         lambda wanted: _vectors(own if words is None else Path(words), wanted),

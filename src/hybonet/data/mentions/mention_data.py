@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,7 +149,7 @@ class MentionData:
 
 
 def read_mentions(file: SourceFile, types: TypeInventory | None = None, *, labelled: bool = True) -> list[Mention]:
-    """The mentions of a JSON-lines file, every row checked; errors name the lines.
+    """The mentions of a file of JSON lines, or of one JSON array, every row checked; errors name the lines.
 
     Args:
         types: the inventory that types must be of; any type is right without.
@@ -161,14 +161,36 @@ def read_mentions(file: SourceFile, types: TypeInventory | None = None, *, label
         Traceback (most recent call last):
         ValueError: mine.json, line 1: expected one of 1 types, got 'persn'; did you mean 'person'?
     """
+    text = decode(file.content, file.source)
+    if text.lstrip().startswith("["):
+        try:
+            return checked_mentions(
+                file.source, enumerate(json.loads(text), 1), types, labelled=labelled, row_is="entry"
+            )
+        except json.JSONDecodeError as error:
+            raise ValueError(
+                f"{file.source}, line {error.lineno}: expected a JSON array of mentions, got malformed JSON "
+                f"({error.msg}, column {error.colno}); correct it"
+            ) from None
+    lines = ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip())
+    return checked_mentions(file.source, lines, types, labelled=labelled)
+
+
+def checked_mentions(
+    source: str,
+    rows: Iterable[tuple[int, Any]],
+    types: TypeInventory | None = None,
+    *,
+    labelled: bool = True,
+    row_is: str = "line",
+) -> list[Mention]:
+    """Mentions of numbered rows: mentions, mappings with the usual keys, or lines of JSON; errors name the rows."""
     mentions: list[Mention] = []
     shown: list[tuple[int, str]] = []
     bad = 0
-    for number, line in enumerate(decode(file.content, file.source).split("\n"), 1):
-        if not line.strip():
-            continue
+    for number, row in rows:
         try:
-            mention = _mention(line, labelled)
+            mention = row if isinstance(row, Mention) else _mention(row, labelled)
             if types is not None:
                 # What is near to an unknown type takes long to find: only where it is shown.
                 _check_types(mention, types, explain=len(shown) < _SHOWN_PROBLEMS)
@@ -178,27 +200,30 @@ def read_mentions(file: SourceFile, types: TypeInventory | None = None, *, label
             if len(shown) < _SHOWN_PROBLEMS:
                 shown.append((number, str(error)))
     if bad == 1:
-        raise ValueError(f"{file.source}, line {shown[0][0]}: {shown[0][1]}")
+        raise ValueError(f"{source}, {row_is} {shown[0][0]}: {shown[0][1]}")
     if bad:
-        rows = f"{bad:,} of {bad + len(mentions):,} rows"
-        lines = [f"{file.source}: {rows} are not mentions as expected; correct or remove them, nothing was loaded"]
-        lines += [f"  line {number}: {problem}" for number, problem in shown]
+        rows_are = f"{bad:,} of {bad + len(mentions):,} rows"
+        lines = [f"{source}: {rows_are} are not mentions as expected; correct or remove them, nothing was loaded"]
+        lines += [f"  {row_is} {number}: {problem}" for number, problem in shown]
         lines += [f"  and {bad - len(shown):,} more"] if bad > len(shown) else []
         raise ValueError("\n".join(lines))
     if not mentions:
-        raise ValueError(f"{file.source}: expected a mention a line, got an empty file; add some")
+        raise ValueError(f"{source}: expected a mention a {row_is}, got none; add some")
     return mentions
 
 
-def _mention(line: str, labelled: bool) -> Mention:
-    try:
-        row = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise ValueError(
-            f"expected a JSON object a line, got {line.strip()!r:.40} ({error.msg}, column {error.colno}); correct it"
-        ) from None
-    if not isinstance(row, dict):
-        raise ValueError(f"expected a JSON object a line, got {line.strip()!r:.40}; correct it")
+def _mention(row: Any, labelled: bool) -> Mention:
+    line = row
+    if isinstance(line, str):
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise ValueError(
+                f"expected a JSON object a line, got {line.strip()!r:.40} ({error.msg}, column {error.colno}); "
+                "correct it"
+            ) from None
+    if not isinstance(row, Mapping):
+        raise ValueError(f"expected a JSON object a line, got {str(line).strip()!r:.40}; correct it")
     for key in (LEFT, SPAN, RIGHT, *([TYPES] if labelled else [])):
         if key not in row:
             near = difflib.get_close_matches(key, row, n=1)
@@ -221,7 +246,7 @@ def _check_types(mention: Mention, types: TypeInventory, *, explain: bool) -> No
             raise ValueError(f"expected a type as the inventory writes it, got {label!r}; check the spelling")
 
 
-def _texts(row: dict[str, Any], key: str) -> tuple[str, ...]:
+def _texts(row: Mapping[str, Any], key: str) -> tuple[str, ...]:
     value = row[key]
     if not isinstance(value, list) or not all(isinstance(part, str) and part.strip() for part in value):
         raise ValueError(f"expected a list of words in {key}, got {value!r:.40}; write e.g. ['said', 'the']")

@@ -6,7 +6,7 @@ import gzip
 import hashlib
 import lzma
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -140,11 +140,16 @@ def _decoded(content: bytes, where: str) -> str:
         raise ValueError(f"{where}: expected UTF-8 text, got something else; give a text file of vectors") from None
 
 
-def _numbers(fields: Iterable[str], where: str) -> NDArray[np.float32]:
+def _numbers(fields: Sequence[str], where: str) -> NDArray[np.float32]:
     try:
-        row = np.array(list(fields), dtype=np.float32)
+        with np.errstate(over="ignore"):
+            row = np.array(fields, dtype=np.float32)
     except ValueError as error:
         raise ValueError(f"{where}: expected numbers after the word, but {error}; check the file") from None
     if not np.isfinite(row).all():
-        raise ValueError(f"{where}: expected finite numbers, got NaN or infinity; remove the line")
+        at = int(np.isfinite(row).argmin())
+        raise ValueError(
+            f"{where}: expected finite numbers that float32 holds, got {fields[at]!r:.40} in number {at + 1} after the "
+            "word; remove the line"
+        )
     return row

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
-from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from hybonet.data.io.in_memory import MemoryTable, is_path, memory_splits, memory_table
 from hybonet.data.io.source_file import PACKED, SourceFile, read_source
 from hybonet.data.registry import DataSet, given_options, locate
 from hybonet.data.text.byte_pairs import read_codes
@@ -32,7 +31,7 @@ _HELD_OUT = 1000  # pairs for valid and for test at most
 
 
 def load_corpus(
-    source: str | Path | None = None,
+    data: Any = None,
     *,
     direction: str | None = None,
     source_file: str | Path | None = None,
@@ -44,10 +43,12 @@ def load_corpus(
     """A parallel corpus by name, or a person's own.
 
     Args:
-        source: a name (``toy``, ``multi30k``), a table (source, tab, target a line), or a folder with ``train``,
-            ``valid`` and ``test`` as tables or, with a direction, as ``train.en`` and ``train.de``.
+        data: a name (``toy``, ``multi30k``), a table (source, tab, target a line), or a folder with ``train``,
+            ``valid`` and ``test`` as tables or, with a direction, as ``train.en`` and ``train.de``; or a frame or rows
+            of two columns, a Hugging Face data set (``translation`` by language, with a direction), or a mapping of
+            parts.
         direction: ``en-de``: translated from which language into which.
-        source_file, target_file: two aligned files, instead of ``source``.
+        source_file, target_file: two aligned files, instead of ``data``.
         tokenized: whether punctuation stands apart already, as Moses does it.
         codes: a file of subword-nmt's merges.
         seed: of the choice of what is held out, where there is no file for it.
@@ -62,119 +63,73 @@ def load_corpus(
         ValueError: expected a corpus, got 'multi30', which is neither a path nor a name; did you mean 'multi30k'?
     """
     two = [file for file in (source_file, target_file) if file is not None]
-    if bool(two) == (source is not None):
+    if bool(two) == (data is not None):
         raise ValueError("expected either a corpus (--data) or two aligned files (--source and --target)")
     if two and len(two) < 2:
         raise ValueError(f"expected two aligned files, got {str(two[0])!r} alone; give --source and --target together")
+    if isinstance(data, ParallelText):
+        return data
     path = Path()
-    if source is not None:
+    if data is not None and is_path(data):
         given = given_options(load_corpus, locals())
-        found = locate(source, "translation", {name: value for name, value in given.items() if name != "direction"})
+        found = locate(data, "translation", {name: value for name, value in given.items() if name != "direction"})
         if isinstance(found, DataSet):
             return _load_named(found, direction)
         path = found
     notes: list[str] = []
-    files: dict[str, tuple[SourceFile, ...]]
-    if two:
+    languages = check_direction(direction or _UNNAMED)
+    files: dict[str, tuple[SourceFile, ...]] = {}
+    checksums: dict[str, str] = {}
+    if data is not None and not is_path(data):
+        splits = {}
+        for split, part in memory_splits(data).items():
+            splits[split], checksums[split] = _memory_pairs(part, languages if direction else None, notes)
+    elif two:
         files = {"train": (read_source(two[0]), read_source(two[1]))}
     else:
         files = _folder_files(path, direction) if path.is_dir() else {"train": (read_source(path),)}
-    languages = check_direction(direction or _UNNAMED)
-    splits = {split: _read(parts, notes) for split, parts in files.items()}
-    return _complete(
-        str(source if source is not None else source_file),
-        languages,
-        splits,
-        sha256=_checksums([file for parts in files.values() for file in parts]),
-        named=direction is not None,
-        tokenized=tokenized,
-        codes=codes,
-        seed=seed,
-        notes=notes,
-    )
-
-
-def corpus_of_pairs(
-    pairs: Iterable[Any],
-    *,
-    direction: str | None = None,
-    tokenized: bool = False,
-    codes: str | Path | None = None,
-    seed: int = 0,
-) -> ParallelText:
-    """A parallel corpus from objects of Python; some pairs are held out for validation and test.
-
-    Args:
-        pairs: tuples of a sentence and its translation; a pandas or polars data frame of two columns; rows as mappings,
-            of two columns or with ``translation``, as Hugging Face's data sets have them.
-        direction, tokenized, codes, seed: as for :func:`load_corpus`; columns named by the languages are taken by name.
-
-    Example:
-        >>> text = corpus_of_pairs([(f"dog {n}", f"Hund {n}") for n in range(40)], direction="en-de")
-        >>> text.statistics(), text.languages
-        ({'train': 36, 'valid': 2, 'test': 2}, ('en', 'de'))
-        >>> corpus_of_pairs(["a dog"])
-        Traceback (most recent call last):
-        ValueError: row 1: expected a sentence and its translation, got 'a dog'; give pairs of two strings
-    """
-    languages, notes = check_direction(direction or _UNNAMED), list[str]()
-    if hasattr(pairs, "itertuples"):
-        pairs = pairs.to_dict("records")  # type: ignore[attr-defined]
-    elif hasattr(pairs, "iter_rows"):
-        pairs = pairs.iter_rows(named=True)
-    found = [_pair(number, row, languages) for number, row in enumerate(pairs, 1)]
-    if not found:
-        raise ValueError("expected pairs of a sentence and its translation, got none")
-    kept = whole_pairs([pair[0] for pair in found], [pair[1] for pair in found], "pairs", notes)
-    digest = hashlib.sha256("".join(f"{source}\t{target}\n" for source, target in kept).encode()).hexdigest()
-    return _complete(
-        "pairs",
-        languages,
-        {"train": kept},
-        sha256={"pairs": digest},
-        named=direction is not None,
-        tokenized=tokenized,
-        codes=codes,
-        seed=seed,
-        notes=notes,
-    )
-
-
-def _pair(number: int, row: Any, languages: tuple[str, str]) -> tuple[str, str]:
-    parts = row.get("translation", row) if isinstance(row, Mapping) else row
-    if isinstance(parts, Mapping):
-        parts = [parts[each] for each in (languages if set(languages) <= parts.keys() else parts)]
-    if not isinstance(parts, Sequence) or len(parts) != 2 or not all(isinstance(part, str) for part in parts):
-        raise ValueError(
-            f"row {number}: expected a sentence and its translation, got {row!r:.60}; give pairs of two strings"
-        )
-    return parts[0], parts[1]
-
-
-def _complete(
-    source: str,
-    languages: tuple[str, str],
-    splits: dict[str, Pairs],
-    *,
-    sha256: dict[str, str],
-    named: bool,
-    tokenized: bool,
-    codes: str | Path | None,
-    seed: int,
-    notes: list[str],
-) -> ParallelText:
-    """A corpus with pairs held out where it has none to measure on, and notes of what is odd."""
+    if files:
+        splits = {split: _read(parts, notes) for split, parts in files.items()}
+        checksums = _checksums([file for parts in files.values() for file in parts])
     if "valid" not in splits:
         splits = _hold_out(splits, seed, notes)
     notes += note_shared(splits)
-    if named:
+    if direction:
         notes += without_rules(languages[1], tokenized=tokenized)
     elif not tokenized:
         notes.append("tokenised BLEU uses Moses's rules for English; name the languages with --direction for others")
-    merges = tuple(read_codes(read_source(codes))) if codes is not None else ()
     return ParallelText(
-        source, languages, splits, sha256=sha256, tokenized=tokenized, merges=merges, notes=tuple(notes)
+        (str(data) if is_path(data) else type(data).__name__) if data is not None else str(source_file),
+        languages,
+        splits,
+        sha256=checksums,
+        tokenized=tokenized,
+        merges=tuple(read_codes(read_source(codes))) if codes is not None else (),
+        notes=tuple(notes),
     )
+
+
+def _memory_pairs(data: Any, languages: tuple[str, str] | None, notes: list[str]) -> tuple[Pairs, str]:
+    """Pairs of another library's table, and their checksum."""
+    table = memory_table(data)
+    if table.names == ("translation",):
+        rows: list[dict[str, str]] = table.columns[0]
+        both = languages or tuple(rows[0])
+        if len(both) != 2 or not all(set(both) <= set(row) for row in rows):
+            raise ValueError(
+                f"{table.source}: expected translations with the languages {' and '.join(both)}, got "
+                f"{', '.join(rows[0])}; choose two with direction=, such as 'en-de'"
+            )
+        table = MemoryTable(table.source, both, [[row[language] for row in rows] for language in both])
+    elif languages and set(languages) <= set(table.names):
+        columns = [table.columns[table.names.index(language)] for language in languages]
+        table = MemoryTable(table.source, languages, columns)
+    if len(table.columns) != 2:
+        raise ValueError(
+            f"{table.source}: expected two columns, a sentence and its translation, got {len(table.columns)}"
+            f"{': ' + ', '.join(table.names) if table.names else ''}; keep these two, or name languages with direction="
+        )
+    return whole_pairs(table.texts[0], table.texts[1], table.source, notes, lines_are="row"), table.sha256
 
 
 def _load_named(entry: DataSet, direction: str | None) -> ParallelText:

@@ -155,14 +155,16 @@ def _lines(file: SourceFile) -> list[str]:
     return [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
 
 
-def whole_pairs(source: Sequence[str], target: Sequence[str], where: str, notes: list[str]) -> Pairs:
-    """Pairs without those that have an empty side, which are noted."""
+def whole_pairs(
+    source: Sequence[str], target: Sequence[str], where: str, notes: list[str], *, lines_are: str = "line"
+) -> Pairs:
+    """Pairs of sentences, those with an empty side left out and noted."""
     source, target = [text.strip() for text in source], [text.strip() for text in target]
     empty = [number for number, pair in enumerate(zip(source, target, strict=True), 1) if not all(pair)]
     if empty:
         shown = ", ".join(map(str, empty[:_SHOWN])) + (", …" if len(empty) > _SHOWN else "")
         plural = "" if len(empty) == 1 else "s"
-        notes.append(f"{where}: {len(empty):,} pair{plural} with an empty side left out (line{plural} {shown})")
+        notes.append(f"{where}: {len(empty):,} pair{plural} with an empty side left out ({lines_are}{plural} {shown})")
     kept = [pair for pair in zip(source, target, strict=True) if all(pair)]
     if not kept:
         raise ValueError(

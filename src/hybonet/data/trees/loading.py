@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from hybonet.data.io.in_memory import is_path, memory_splits, memory_table
 from hybonet.data.io.source_file import PACKED, SourceFile, read_source
 from hybonet.data.registry import DataSet, locate
-from hybonet.data.trees.conllu import parse_conllu
+from hybonet.data.trees.conllu import conllu_text, parse_conllu
 from hybonet.data.trees.dependency_tree import DependencyTree
 
 SPLITS = ("train", "valid", "test")
@@ -46,10 +49,11 @@ class Treebank:
         return {**counts, **{f"{split}_words": sum(map(len, self.trees(split))) for split in SPLITS}}
 
 
-def load_treebank(data: str | Path | Treebank) -> Treebank:
+def load_treebank(data: Any) -> Treebank:
     """A treebank by name (``toy`` is inside the package), from a folder with a file for each split, or from one file.
 
-    One file is split by :func:`split_places`.
+    One file is split by :func:`split_places`, and so are trees in memory: a list of :class:`DependencyTree`, or rows
+    with ``words`` (or ``tokens``), ``upos`` and ``head``, as in Hugging Face data sets; a mapping may name the parts.
 
     Example:
         >>> load_treebank("UD_English-EVT")
@@ -58,10 +62,23 @@ def load_treebank(data: str | Path | Treebank) -> Treebank:
     """
     if isinstance(data, Treebank):
         return data
+    if not is_path(data):
+        parts = {split: _memory_trees(part) for split, part in memory_splits(data).items()}
+        source = type(data).__name__
+        if len(parts) == 1:
+            return _split(source, parts["train"], _checksum(parts["train"]))
+        if missing := [split for split in SPLITS if split not in parts]:
+            raise ValueError(f"{source}: expected train, valid and test, got no {' or '.join(missing)}; add it")
+        checksums = {split: _checksum(trees) for split, trees in parts.items()}
+        train, valid, test = (tuple(parts[split]) for split in SPLITS)
+        return Treebank(train, valid, test, source, checksums)
     path = locate(data, "probe")
     if isinstance(path, DataSet):
         return _from_files(path.name, path.read())
-    return _from_files(str(data), _in_folder(path)) if path.is_dir() else _split(str(data), read_source(path))
+    if path.is_dir():
+        return _from_files(str(data), _in_folder(path))
+    file = read_source(path)
+    return _split(str(data), parse_conllu(file), file.sha256)
 
 
 def split_places(count: int) -> dict[str, list[int]]:
@@ -100,12 +117,34 @@ def _from_files(source: str, files: Mapping[str, SourceFile]) -> Treebank:
     return Treebank(trees["train"], trees["valid"], trees["test"], source, checksums)
 
 
-def _split(source: str, file: SourceFile) -> Treebank:
-    trees = parse_conllu(file)
+def _memory_trees(data: Any) -> list[DependencyTree]:
+    if isinstance(data, Sequence) and all(isinstance(tree, DependencyTree) for tree in data):
+        return list(data)
+    trees = []
+    table = memory_table(data)
+    for number, row in enumerate(table.records()):
+        words, tags, heads = row.get("words", row.get("tokens")), row.get("upos", row.get("tags")), row.get("head")
+        if words is None or tags is None or heads is None:
+            raise ValueError(
+                f"{table.source}: expected columns words (or tokens), upos and head, got {', '.join(table.names)}; "
+                "rename or add them"
+            )
+        try:
+            trees.append(DependencyTree(tuple(words), tuple(map(str, tags)), tuple(int(head) for head in heads)))
+        except ValueError as error:
+            raise ValueError(f"{table.where(number)}: {error}") from None
+    return trees
+
+
+def _checksum(trees: Sequence[DependencyTree]) -> str:
+    return hashlib.sha256(conllu_text(trees).encode()).hexdigest()
+
+
+def _split(source: str, trees: Sequence[DependencyTree], sha256: str) -> Treebank:
     if len(trees) < _EVERY:
         raise ValueError(
             f"{source}: expected at least {_EVERY} sentences, of which two are held out for validation and test, got "
             f"{len(trees)}; add sentences, or give a folder with files for train, dev and test"
         )
     parts = {split: tuple(trees[place] for place in split_places(len(trees))[split]) for split in SPLITS}
-    return Treebank(parts["train"], parts["valid"], parts["test"], source, {"all": file.sha256})
+    return Treebank(parts["train"], parts["valid"], parts["test"], source, {"all": sha256})

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
+from hybonet.data.io.in_memory import is_path
 from hybonet.data.io.label_names import read_names
-from hybonet.data.io.source_file import PACKED, SourceFile, read_source
+from hybonet.data.io.source_file import PACKED, SourceFile, bare_name, read_source
 from hybonet.data.registry import DataSet, given_options, locate
 from hybonet.data.triples.first_row import doubtful_first_rows
+from hybonet.data.triples.from_memory import memory_triples
 from hybonet.data.triples.redundant_relations import (
     Ids,
     find_redundant_relations,
@@ -35,7 +38,7 @@ Names = str | Path | SourceFile | Mapping[str, str]
 
 
 def load_knowledge_graph(
-    data: str | Path | TripleData,
+    data: Any,
     *,
     columns: Sequence[str | int] | None = None,
     header: bool | None = None,
@@ -53,7 +56,9 @@ def load_knowledge_graph(
     both) is split off train with :func:`~hybonet.data.triples.split.split_triples`; one file is split into all three.
 
     Args:
-        data: the name, the folder or the file; write ``./name`` for a path that is also a name.
+        data: the name, the folder or the file (write ``./name`` for a path that is also a name); or what
+            :func:`~hybonet.data.triples.from_memory.memory_triples` takes: a frame, rows, a PyKEEN factory, a graph of
+            networkx, or a mapping of parts.
         columns: names or positions (from 0) of head, relation and tail.
         header: whether the first row holds column names; None looks whether it does.
         separator: the character between columns, where the ending does not say it.
@@ -78,31 +83,32 @@ def load_knowledge_graph(
     """
     if isinstance(data, TripleData):
         return data
-    path = locate(data, "kg", given_options(load_knowledge_graph, locals()))
+    given = given_options(load_knowledge_graph, locals())
+    said = {name: value for name, value in given.items() if name not in ("columns", "header", "separator")}
+    if not is_path(data):
+        for name in ("header", "separator"):
+            if name in given:
+                raise ValueError(
+                    f"expected {name} with text files only, got it with {type(data).__name__}; leave it out"
+                )
+        return build_triples(memory_triples(data, columns), source=type(data).__name__, **said)
+    path = locate(data, "kg", given)
     if isinstance(path, DataSet):
         return _load_named(path)
     files: dict[SplitName, Path] = _split_files(path) if path.is_dir() else {"train": path}
-    return build_triples(
-        {split: read_source(file) for split, file in files.items()},
-        source=str(path),
-        columns=columns,
-        header=header,
-        separator=separator,
-        names=names,
-        relation_names=relation_names,
-        short_names=short_names,
-        valid=valid,
-        test=test,
-        seed=seed,
-    )
+    sources = {split: read_source(file) for split, file in files.items()}
+    read = {
+        split: read_triple_file(file, columns=columns, header=header, separator=separator)
+        for split, file in sources.items()
+    }
+    return build_triples(read, source=str(path), **said)
 
 
 def _load_named(entry: DataSet) -> TripleData:
     files = entry.read()
     return build_triples(
-        {split: files[split] for split in SPLITS},
+        {split: read_triple_file(files[split], header=False) for split in SPLITS},
         source=entry.name,
-        header=False,
         names=files.get("names"),
         relation_names=files.get("relation_names") or entry.options.get("relation_names"),
         short_names=entry.options.get("short_names", False),
@@ -110,12 +116,9 @@ def _load_named(entry: DataSet) -> TripleData:
 
 
 def build_triples(
-    files: Mapping[SplitName, SourceFile],
+    read: Mapping[SplitName, TripleFile],
     *,
     source: str,
-    columns: Sequence[str | int] | None = None,
-    header: bool | None = None,
-    separator: str | None = None,
     names: Names | None = None,
     relation_names: Names | None = None,
     short_names: bool = False,
@@ -123,11 +126,7 @@ def build_triples(
     test: float = 0.05,
     seed: int = 0,
 ) -> TripleData:
-    """As :func:`load_knowledge_graph`, from files already in memory."""
-    read = {
-        split: read_triple_file(file, columns=columns, header=header, separator=separator)
-        for split, file in files.items()
-    }
+    """As :func:`load_knowledge_graph`, from triples as labels."""
     entities = sorted({label for part in read.values() for column in (part.heads, part.tails) for label in column})
     relations = sorted({label for part in read.values() for label in part.relations})
     notes = [
@@ -138,7 +137,7 @@ def build_triples(
     notes += doubtful_first_rows([part for part in read.values() if part.may_have_header])
     entity = {label: number for number, label in enumerate(entities)}
     relation = {label: number for number, label in enumerate(relations)}
-    arrays = {split: _numbered(part, entity, relation, notes) for split, part in read.items()}
+    arrays = {split: _numbered(read[split], entity, relation, notes) for split in SPLITS if split in read}
     missing = [split for split in SPLITS if split not in arrays]
     warnings: list[str] = []
     if len(arrays) > 1:
@@ -155,7 +154,7 @@ def build_triples(
         torch.from_numpy(arrays["valid"]),
         torch.from_numpy(arrays["test"]),
         source=source,
-        sha256={file.bare_name: file.sha256 for file in files.values()},
+        sha256={bare_name(part.source): part.sha256 for part in read.values()},
         notes=tuple(notes),
         warnings=tuple(warnings),
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from hybonet.data.io.cell_grid import row_place
 from hybonet.data.io.column_choice import ROLES, check_wanted, choose_columns, recognise_header
 from hybonet.data.io.source_file import SourceFile
 from hybonet.data.io.text_table import SEPARATOR_NAMES, TextTable, parse_table, separator_for
@@ -69,12 +70,22 @@ def read_triple_file(
         from hybonet.data.io.parquet_file import read_parquet_triples
 
         cells = read_parquet_triples(file, columns)
-        problems = _bad_labels(cells, range(1, len(cells[0]) + 1))
-        if problems:
-            shown = [(f"{file.source}, row {row}", problems[row]) for row in sorted(problems)[:_SHOWN_PROBLEMS]]
-            raise _bad_rows(file.source, len(cells[0]), shown, len(problems))
-        return TripleFile(file.source, file.sha256, *cells)
+        return TripleFile(file.source, file.sha256, *checked_columns(cells, row_place(file), file.source))
     return _read_text(file, columns, header, separator)
+
+
+def checked_columns(
+    cells: Sequence[list[str]], where: Callable[[int], str], source: str
+) -> tuple[list[str], list[str], list[str]]:
+    """Heads, relations and tails without lines, each of them printable; ``where`` is a row's place, for messages."""
+    problems = _bad_labels(cells, range(len(cells[0])))
+    if problems:
+        shown = [(where(row), problems[row]) for row in sorted(problems)[:_SHOWN_PROBLEMS]]
+        raise _bad_rows(source, len(cells[0]), shown, len(problems))
+    if not cells[0]:
+        raise ValueError(f"{source}: expected at least one triple, got none; add rows")
+    heads, relations, tails = cells
+    return heads, relations, tails
 
 
 def _read_text(

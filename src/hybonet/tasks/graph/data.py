@@ -32,7 +32,7 @@ def load(source: Any, settings: Any, options: GraphFiles) -> GraphData:
         given["columns"] = column_list(given["columns"])
     if "label_column" in given and given["label_column"].isdigit():
         given["label_column"] = int(given["label_column"])
-    files = {name: str(given[name]) for name in ("features", "labels") if name in given}
+    files: dict[str, Any] = {name: str(given[name]) for name in ("features", "labels") if name in given}
     return load_graph(source, **{**given, **files})
 
 

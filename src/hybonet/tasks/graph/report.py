@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hybonet.tasks.run import Run
 
 _DETAILS = {"model": ("settings", "model"), "dim": ("settings", "dim"), "protocol": ("protocol",)}
-_LEAK = "Protocol released: that of the published code, which leaks; compare it with nothing else."
+_LEAK = "Protocol paper_code: that of the published code, which leaks; compare it with nothing else."
 _LINK_RUNS = Headline(
     "Links of graphs",
     f"Held-out edges against as many pairs without. AP: average precision. {_LEAK}",
@@ -81,8 +81,8 @@ def legend(record: Mapping[str, Any]) -> str:
         text = "ROC AUC: how often a held-out edge is nearer than a pair without one. AP: average precision."
     else:
         text = f"F1: {record['measure'].removeprefix('F1 ').removesuffix(' F1')}."
-    if record["protocol"] == "released":
-        return f"{text} Protocol released: that of the published code, which leaks; compare with nothing else."
+    if record["protocol"] == "paper_code":
+        return f"{text} Protocol paper_code: that of the published code, which leaks; compare with nothing else."
     return f"{text} Protocol standard."
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -31,13 +31,15 @@ class GraphSettings(LoopSettings):
         ValueError: expected another model than SGC with batch_size: it propagates ...
     """
 
+    old_values: ClassVar = {"protocol": {"released": "paper_code"}, "time_gate": {"released": "paper_code"}}
+
     task: TaskName = Field("lp", description="what to predict: lp (missing links), nc (classes of nodes)")
     model: ModelName = Field(
         "hybonet",
         description="hybonet (the paper's), hybonet-attention (neighbours weighed by attention), hybonet-tangent (its "
         "maps through the tangent space), or one of the models it is compared with",
     )
-    dim: int = Field(16, ge=2, description="numbers a node; in hyperbolic models time included")
+    dim: int = Field(16, ge=2, description="dimensions per node; in hyperbolic models time included")
     layers: int = Field(2, ge=1, description="graph layers: how many steps away a node's neighbourhood reaches")
     heads: int = Field(1, ge=1, description="hybonet-attention, GAT: attention heads, which share the dimensions")
     inputs: Inputs | None = Field(
@@ -58,10 +60,10 @@ class GraphSettings(LoopSettings):
     scale: float = Field(
         10.0, gt=0, description="hybonet, hybonet-attention: lambda, how far out (in time) a layer can take a node"
     )
-    time_gate: Literal["paper", "released"] = Field(
+    time_gate: Literal["paper", "paper_code"] = Field(
         "paper",
         description="hybonet, hybonet-attention: whether the gate for time reads inputs before dropout and activation "
-        "(paper) or after (released, as the authors' code)",
+        "(paper) or after (paper_code)",
     )
     loss: Literal["cross_entropy", "margin"] = Field(
         "cross_entropy",
@@ -87,14 +89,15 @@ class GraphSettings(LoopSettings):
     learn_curvature: bool = Field(False, description="hyperbolic models: train the curvature too, from K on")
     protocol: GraphProtocol = Field(
         "standard",
-        description="standard: nothing of validation or test is known in training; released: splits and negatives as "
+        description="standard: nothing of validation or test is known in training; paper_code: splits and negatives as "
         "in the published code, which leak some of it, for comparison",
     )
     split_seed: int = Field(SPLIT_SEED, ge=0, lt=2**32, description="seed of the split; the published one is 1234")
     batch_size: int | None = Field(
         None,
         ge=1,
-        description="links or nodes a batch, with neighbours sampled, for large graphs; none: the whole graph at once",
+        description="links or nodes per batch, with neighbours sampled, for large graphs; none: the whole graph at "
+        "once",
     )
     fan_out: int = Field(10, ge=1, description="batch_size: neighbours that a node samples in each layer, at most")
 

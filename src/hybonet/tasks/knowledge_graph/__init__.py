@@ -25,9 +25,9 @@ The best model of a run on its test triples: `hybonet evaluate runs/wordnet`
 
 On the validation triples, all numbers for a program: `hybonet evaluate runs/wordnet --split valid --json`
 
-Ranked as the paper's code does: `hybonet evaluate runs/wordnet --protocol released`
+Ranked as the paper's code does: `hybonet evaluate runs/wordnet --protocol paper_code`
 
-By both readings of a triple, is it better? `hybonet evaluate runs/wordnet --split valid --other-reading 0.4`
+In both directions, is it better? `hybonet evaluate runs/wordnet --split valid --inverse-weight 0.4`
 """
 _PREDICT = """
 What is a dog? `hybonet predict runs/wordnet --head dog.n.01 --relation hypernym`

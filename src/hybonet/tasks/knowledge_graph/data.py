@@ -55,7 +55,7 @@ def load(source: Any, settings: KnowledgeGraphSettings, options: DataOptions) ->
         given["columns"] = column_list(given["columns"])
     graph = load_knowledge_graph(source, **given)
     if not teachers:
-        refuse_idle_distillation(settings)
+        refuse_unused_distillation(settings)
         return TrainingGraph(graph)
     check_teachable(settings)
     models = [_teacher(Path(run), graph) for run in teachers]
@@ -67,17 +67,17 @@ def load(source: Any, settings: KnowledgeGraphSettings, options: DataOptions) ->
         answers = ask_teachers(
             models,
             graph,
-            sharpness=settings.teacher_sharpness * task.sharpness,
-            answers=settings.teacher_answers,
+            logit_scale=settings.teacher_logit_scale * task.logit_scale,
+            answers=settings.distillation_answers,
             advance=lambda done, total: bar.update(asking, advance=done, total=total),
         )
     return TrainingGraph(graph, answers, [describe_teacher(Path(run)) for run in teachers])
 
 
-def refuse_idle_distillation(settings: KnowledgeGraphSettings) -> None:
+def refuse_unused_distillation(settings: KnowledgeGraphSettings) -> None:
     """Refuse settings about teachers where there are none."""
     fields = type(settings).model_fields
-    for name in ("teacher_share", "teacher_answers", "teacher_sharpness"):
+    for name in ("distillation_weight", "distillation_answers", "teacher_logit_scale"):
         if getattr(settings, name) != fields[name].default:
             raise ValueError(f"expected --teacher RUN with {name}={getattr(settings, name)}; give one, or leave it out")
 

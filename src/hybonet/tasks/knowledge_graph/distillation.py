@@ -54,14 +54,14 @@ def ask_teachers(
     teachers: Sequence[TripleModel],
     data: TripleData,
     *,
-    sharpness: Tensor,
+    logit_scale: Tensor,
     answers: int,
     advance: Callable[[int, int], None] = lambda done, total: None,
 ) -> TeacherAnswers:
     """Ask models of one graph together, their scores averaged, all questions that training triples answer.
 
     Args:
-        sharpness: what each relation's scores are multiplied with before they become probabilities.
+        logit_scale: what each relation's scores are multiplied with before they become probabilities.
         answers: how many are kept of each question.
         advance: told how many questions of how many are answered.
     """
@@ -76,7 +76,7 @@ def ask_teachers(
         best = scores.topk(min(answers, data.num_entities), dim=1)
         asked = relations[done : done + len(scores)] % data.num_relations
         entities.append(best.indices.int())
-        probability.append((best.values * sharpness[asked, None] / len(teachers)).softmax(1))
+        probability.append((best.values * logit_scale[asked, None] / len(teachers)).softmax(1))
         done += len(scores)
         advance(len(scores), len(keys))
     place = order.argsort()

@@ -17,7 +17,7 @@ from hybonet.metrics.relations import relation_categories
 from hybonet.tasks.knowledge_graph.models.inner_product import InnerProductModel
 from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel
 
-Protocol = Literal["standard", "released"]
+Protocol = Literal["standard", "paper_code"]
 #: Of a model that is any function of heads and relations, scores of so many questions are asked for at a time.
 _QUESTIONS = 64
 
@@ -53,7 +53,7 @@ def rank_split(
 ) -> SplitRanks:
     """Filtered ranks of a split, both ways: every triple of the graph other than the question's own is left out.
 
-    ``protocol="released"`` leaves out the question's own entity too, as the paper's released code does; it is easier.
+    ``protocol="paper_code"`` leaves out the question's own entity too, as the paper's released code does; it is easier.
     """
     known = KnownAnswers(data.with_reciprocals("all"), 2 * data.num_relations)
     return rank_triples(model, data.triples(split), data, known, protocol=protocol, ties=ties)
@@ -78,7 +78,7 @@ def rank_triples(
     ):
         order = relation.argsort(stable=True)  # what questions of a relation share is made once
         question, relation, truth = (each[order].to(device) for each in (question, relation, truth))
-        exclude = question if protocol == "released" else None
+        exclude = question if protocol == "paper_code" else None
         ranking = Ranking(truth, data.num_entities, known.of(question, relation), exclude=exclude)
         _rank(ranking, model, question, relation)
         ranks, place = ranking.ranks(ties), order.argsort()

@@ -12,7 +12,7 @@ Loss = Literal["bce", "softmax", "self_adversarial"]
 
 
 def binary_loss(truth: Tensor, others: Tensor, *, smoothing: float = 0.0) -> Tensor:
-    """Binary cross-entropy a question, the mean over the truth and its candidates; ``(B,), (B, C) -> (B,)``.
+    """Binary cross-entropy per question, the mean over the truth and its candidates; ``(B,), (B, C) -> (B,)``.
 
     Candidates at minus infinity are left out.
 
@@ -67,10 +67,10 @@ class _BinaryLossAgainst(torch.autograd.Function):
 
 
 def softmax_loss(truth: Tensor, others: Tensor, *, smoothing: float = 0.0, total: Tensor | None = None) -> Tensor:
-    """Cross-entropy a question of choosing the truth among its candidates; ``(B,), (B, C) -> (B,)``.
+    """Cross-entropy per question of choosing the truth among its candidates; ``(B,), (B, C) -> (B,)``.
 
-    ``total`` is given when the candidates are a sample of so many, a number a question without what is left out: each
-    then stands for several in the normaliser, which makes the loss an estimate of the one against all. Smoothing
+    ``total`` is given when the candidates are a sample of so many, one number per question without what is left out:
+    each then stands for several in the normaliser, which makes the loss an estimate of the one against all. Smoothing
     spreads that share of the target evenly over all.
 
     Example:
@@ -116,7 +116,7 @@ def triple_loss(
     temperature: float = 1.0,
     total: Tensor | None = None,
 ) -> Tensor:
-    """The loss of that name, a number a question."""
+    """The loss of that name, one number per question."""
     match kind:
         case "bce":
             return binary_loss(truth, others, smoothing=smoothing)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from hybonet.tasks.options import EvaluateOptions, ExportOptions, Options, PlotOptions, option
+from hybonet.tasks.options import EvaluateOptions, Options, PlotOptions, option
 
 
 class DataOptions(Options):
@@ -20,18 +20,18 @@ class DataOptions(Options):
 
 
 class _InverseDirection(Options):
-    other_reading: float | None = option(
-        None, "Score by both readings of a triple, as the setting of that name.", shown="the run's", ge=0
+    inverse_weight: float | None = option(
+        None, "Score triples in both directions, as the setting of that name.", shown="the run's", ge=0
     )
-    reading_power: float | None = option(None, "Likewise, beside an other reading.", shown="the run's")
+    inverse_power: float | None = option(None, "Likewise, with an inverse weight.", shown="the run's")
 
 
 class Evaluate(EvaluateOptions, _InverseDirection):
     """How triples are ranked."""
 
     split: Literal["train", "valid", "test"] = option("test", "Which triples.")
-    protocol: Literal["standard", "released"] = option(
-        "standard", "released: the head itself is no candidate, as in the paper's code (easier)."
+    protocol: Literal["standard", "paper_code"] = option(
+        "standard", "paper_code: the head itself is no candidate, as in the paper's code (easier)."
     )
     ties: Literal["realistic", "optimistic", "pessimistic"] = option(
         "realistic", "Rank of the truth among equal scores."
@@ -62,11 +62,14 @@ class Plot(PlotOptions):
     )
 
 
-class Export(ExportOptions):
+class Export(Options):
     """What is written."""
 
     to: Literal["pretrained", "vectors", "pykeen"] = option(
         "pretrained",
         "pretrained: a folder for `hybonet.load`, with a model card; vectors: the entities' coordinates as .tsv, .csv, "
         ".parquet or .npz; pykeen: a folder with triples and embeddings.",
+    )
+    chart: Literal["lorentz", "poincare", "klein", "tangent"] | None = option(
+        None, "Coordinates of vectors and embeddings; tangent: Euclidean, at the origin.", shown="lorentz"
     )

@@ -44,7 +44,8 @@ tune_note = (
     "are higher."
 )
 not_searched = dict.fromkeys(
-    ("teacher_share", "teacher_answers", "teacher_sharpness"), "a search has no teachers to learn from; leave it out"
+    ("distillation_weight", "distillation_answers", "teacher_logit_scale"),
+    "a search has no teachers to learn from; leave it out",
 )
 
 
@@ -64,12 +65,12 @@ def measures(trained: KnowledgeGraphTask, result: FitResult) -> dict[str, Any]:
     assert isinstance(model, TripleModel)
     if len(data.test):
         found["test"] = evaluate(model, data, "test")
-        found["test_released_protocol"] = evaluate(model, data, "test", protocol="released")["both"]
-        if trained.settings.other_reading:
+        found["test_paper_code"] = evaluate(model, data, "test", protocol="paper_code")["both"]
+        if trained.settings.inverse_weight:
             shares = model.shares
-            model.read_both_ways(None)
-            found["test_one_reading"] = evaluate(model, data, "test")["both"]
-            model.read_both_ways(shares)
+            model.score_both_directions(None)
+            found["test_one_direction"] = evaluate(model, data, "test")["both"]
+            model.score_both_directions(shares)
     if trained.teacher is not None:
         found["teachers"] = trained.teachers
     return found

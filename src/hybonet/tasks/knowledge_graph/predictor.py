@@ -23,7 +23,7 @@ from hybonet.tasks.knowledge_graph.options import Evaluate, Predict
 from hybonet.tasks.knowledge_graph.questions import COLUMNS, read_questions
 from hybonet.tasks.knowledge_graph.report import LEGEND, answer_tables, evaluation_tables, judgement_table
 from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings
-from hybonet.tasks.knowledge_graph.task import evaluate, read_with_other
+from hybonet.tasks.knowledge_graph.task import evaluate, score_with_inverse
 from hybonet.tasks.predictor import Embedding, Predictor
 from hybonet.tasks.run_folder import CONFIG, source_name
 from hybonet.tasks.vector_files import Chart
@@ -243,7 +243,7 @@ class KnowledgeGraphModel(Predictor):
                 f"expected a question for --{'new' if asked.new else 'faiss'}, got whole triples to judge; leave it "
                 "out, or leave out the head, relation or tail that you ask for"
             )
-        self._read_as_asked(asked.other_reading, asked.reading_power)
+        self._score_as_asked(asked.inverse_weight, asked.inverse_power)
         try:
             return self._judged(questions) if whole else self._answered(questions, asked)
         except ValueError as error:
@@ -276,7 +276,7 @@ class KnowledgeGraphModel(Predictor):
         if not len(self.graph.triples(asked.split)):
             where = "" if self.run is None else f" of {self.run.folder}"
             raise ValueError(f"the graph{where} has no {asked.split} triples; choose another --split")
-        directions = self._read_as_asked(asked.other_reading, asked.reading_power)
+        directions = self._score_as_asked(asked.inverse_weight, asked.inverse_power)
         measured = evaluate(self.scorer, self.graph, asked.split, protocol=asked.protocol, ties=asked.ties)
         result = {**directions, **measured}
         return Measures(result, tables=lambda: _evaluation(result))
@@ -303,9 +303,9 @@ class KnowledgeGraphModel(Predictor):
             f"Lorentz linear map for each of {sizes['relations']:,} relations and its inverse. It was trained on "
             f"{sizes['train']:,} triples of `{source_name(graph.source)}`, which are in this folder."
         )
-        if scorer.reads_both_ways:
-            text += "\n\nTriples are scored by both of their readings, from head to tail and back; "
-            text += "`read_both_ways(0)` answers by one."
+        if scorer.scores_both_directions:
+            text += "\n\nTriples are scored in both directions, from head to tail and back; "
+            text += "`score_both_directions(0)` answers in one."
         return text
 
     def card_example(self) -> str:
@@ -313,45 +313,45 @@ class KnowledgeGraphModel(Predictor):
         asked = f'head="{self.graph.entities[head]}", relation="{self.graph.relations[relation]}"'
         return f"print(model.predict({asked}, top=5))  # labels or names, as in entities.tsv and relations.tsv"
 
-    def _read_as_asked(self, other: float | None, power: float | None) -> dict[str, float]:
+    def _score_as_asked(self, other: float | None, power: float | None) -> dict[str, float]:
         """Read as options say, or else as the run's own settings do; how it reads, as far as that is known."""
         given = {
-            name: value for name, value in (("other_reading", other), ("reading_power", power)) if value is not None
+            name: value for name, value in (("inverse_weight", other), ("inverse_power", power)) if value is not None
         }
         own, fields = self.config.get("settings", {}), KnowledgeGraphSettings.model_fields
-        names = ("other_reading", "reading_power")
+        names = ("inverse_weight", "inverse_power")
         if not given:
             return {name: own[name] for name in names if name in own}
         asked = {name: given.get(name, own.get(name, fields[name].default)) for name in names}
-        if not asked["other_reading"] and power is not None:
-            found = "the run has none of its own" if other is None else "got --other-reading 0"
+        if not asked["inverse_weight"] and power is not None:
+            found = "the run has none of its own" if other is None else "got --inverse-weight 0"
             raise ValueError(
-                "expected a share of the other reading with --reading-power, which changes nothing without one, and "
-                f"{found}; give --other-reading 0.3, say, or leave --reading-power out"
+                "expected an inverse weight with --inverse-power, which changes nothing without one, and "
+                f"{found}; give --inverse-weight 0.3, say, or leave --inverse-power out"
             )
-        self.read_both_ways(**asked)
+        self.score_both_directions(**asked)
         return asked
 
-    def read_both_ways(self, other_reading: float, reading_power: float = 0.5) -> None:
-        """Answer by both readings of a triple from now on, as the settings of these names do; by one with 0.
+    def score_both_directions(self, inverse_weight: float, inverse_power: float = 0.5) -> None:
+        """Score triples in both directions from now on, as the settings of these names do; in one with 0.
 
         A record of other answers is forgotten: ``hybonet evaluate`` measures the saved model anew.
 
         Example:
             >>> graph = TripleData.from_labels([("dog", "is a", "canine"), ("wolf", "is a", "canine")])
             >>> model = KnowledgeGraphModel(TripleScorer(3, 1, 8), graph)
-            >>> model.read_both_ways(0.4)
-            >>> model.scorer.reads_both_ways
+            >>> model.score_both_directions(0.4)
+            >>> model.scorer.scores_both_directions
             True
         """
         before = self.scorer.shares
-        read_with_other(self.scorer, self.graph, other_reading, reading_power)
+        score_with_inverse(self.scorer, self.graph, inverse_weight, inverse_power)
         after = self.scorer.shares
         same = torch.equal(before, after) if before is not None and after is not None else before is after
         if not same:
             self.record = None  # its metrics are those of other answers
         if "settings" in self.config:
-            now = {"other_reading": other_reading, "reading_power": reading_power}
+            now = {"inverse_weight": inverse_weight, "inverse_power": inverse_power}
             self.config["settings"] = {**self.config["settings"], **now}
 
     def index(self) -> FaissTailSearch:
@@ -360,17 +360,17 @@ class KnowledgeGraphModel(Predictor):
         It finds the same answers with the same scores, but sees only the best of them: what all scores add up to is
         unknown, so ``Answer.probability`` is None. Models that read triples both ways have no such index.
         """
-        self._refuse_both_readings()
+        self._refuse_both_directions()
         from hybonet.tasks.knowledge_graph.models.faiss_search import FaissTailSearch
 
         return FaissTailSearch(self.hyperbolic_scorer("an index"))
 
-    def _refuse_both_readings(self) -> None:
-        if self.scorer.reads_both_ways:
+    def _refuse_both_directions(self) -> None:
+        if self.scorer.scores_both_directions:
             raise ValueError(
-                "expected a model that answers by one reading for an index, got one with other_reading, whose "
-                "candidates lie elsewhere for each relation; ask without the index, or by one reading: "
-                "read_both_ways(0), or --other-reading 0"
+                "expected a model that scores in one direction for an index, got one with inverse_weight, whose "
+                "candidates lie elsewhere for each relation; ask without the index, or in one direction: "
+                "score_both_directions(0), or --inverse-weight 0"
             )
 
     def hyperbolic_scorer(self, wanted: str) -> TripleScorer:
@@ -399,7 +399,7 @@ class KnowledgeGraphModel(Predictor):
         self, questions: list[_Question], top: int, known: bool, index: FaissTailSearch | None = None
     ) -> list[list[Answer]]:
         if index is not None:
-            self._refuse_both_readings()
+            self._refuse_both_directions()
         if top < 1:
             raise ValueError(f"expected at least one answer a question, got top={top}; give a positive number")
         answers: dict[int, list[Answer]] = {}
@@ -419,12 +419,12 @@ class KnowledgeGraphModel(Predictor):
         return [answers[place] for place in range(len(questions))]
 
     def _search(self) -> TailSearch | ScoreSearch:
-        """Prepared with the first question, and again if weights, or the number of readings, have changed since."""
+        """Prepared with the first question, and again if weights, or the number of directions, have changed since."""
         scorer = self.scorer
         weights = [(parameter.data_ptr(), parameter._version) for parameter in scorer.parameters()]
-        state = (weights, scorer.reads_both_ways)
+        state = (weights, scorer.scores_both_directions)
         if self._tails is None or self._tails[0] != state:
-            if isinstance(scorer, TripleScorer) and not scorer.reads_both_ways:
+            if isinstance(scorer, TripleScorer) and not scorer.scores_both_directions:
                 self._tails = (state, TailSearch(scorer))
             else:
                 self._tails = (state, ScoreSearch(scorer))

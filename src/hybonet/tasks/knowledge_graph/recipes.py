@@ -25,7 +25,7 @@ def default() -> KnowledgeGraphSettings:
 def sampled(**changes: Any) -> KnowledgeGraphSettings:
     """For tens of thousands of entities: softmax against a pool of them, scored by one matrix product."""
     settings: dict[str, Any] = {
-        "candidates": "pool",
+        "negative_sampling": "shared",
         "batch_size": 500,
         "dropout": 0.1,
         "schedule": ScheduleSettings(kind="linear"),
@@ -38,7 +38,7 @@ def paper(**changes: Any) -> KnowledgeGraphSettings:
     """The paper's training: binary cross-entropy against 50 random tails, Riemannian Adam."""
     settings: dict[str, Any] = {
         "loss": "bce",
-        "candidates": "own",
+        "negative_sampling": "per_triple",
         "negatives": 50,
         "optimizer": "riemannian",
         "loop_bias": False,
@@ -71,7 +71,7 @@ _SAMPLED_RANGES: dict[str, Range] = {
     "batch_size": OneOf((250, 500, 1000, 2000)),
     "negatives": OneOf((500, 1000, 2000, 4000)),
     "label_smoothing": Between(0.0, 0.3),
-    "sharpness": Between(0.4, 1.5, log=True),
+    "logit_scale": Between(0.4, 1.5, log=True),
     **_RANGES,
 }
 _PAPER_RANGES: dict[str, Range] = {
@@ -88,23 +88,23 @@ _OWN_WN18RR: dict[str, Any] = {
     "lr": 0.03,
     "label_smoothing": 0.1,
     "scale": 3.5,
-    "sharpness": 0.7,
-    "symmetric_sharpness": 1.5,
+    "logit_scale": 0.7,
+    "symmetric_logit_scale": 1.5,
     "tie_symmetric": True,
     "init_std": 0.004,
-    "other_reading": 0.4,
-    "reading_power": 0.75,
+    "inverse_weight": 0.4,
+    "inverse_power": 0.75,
     "validate_every": 10,
 }
-#: A step is dear, so that there are few; either reading is better by itself, and needs less of the other.
-_AT_500 = {"dim": 500, "batch_size": 1000, "lr": 0.01, "other_reading": 0.1, "validate_every": 5}
+#: A step is dear, so that there are few; either direction is better by itself, and needs less of the other.
+_AT_500 = {"dim": 500, "batch_size": 1000, "lr": 0.01, "inverse_weight": 0.1, "validate_every": 5}
 _OWN_FB15K237: dict[str, Any] = {
     "epochs": 40,
     "negatives": 2000,
     "lr": 0.01,
     "filter_negatives": True,
-    "other_reading": 0.25,
-    "reading_power": 0.2,
+    "inverse_weight": 0.25,
+    "inverse_power": 0.2,
     "validate_every": 5,
 }
 _WN18RR = {"batch_size": 1000, "epochs": 1000, "validate_every": 10}
@@ -117,26 +117,26 @@ RECIPES: dict[str, dict[str, Any]] = {
         "ranges": _DEFAULT_RANGES,
     },
     "wn18rr-32": {
-        "about": "32 ambient coordinates: a soft loss for hypernyms, sharp for symmetric relations; both readings",
+        "about": "32 ambient coordinates: a soft loss for hypernyms, sharp for symmetric relations; both directions",
         "settings": sampled(**_OWN_WN18RR, epochs=150),
         "data": "WN18RR",
         "published": {"mrr": 0.489, "hits@10": 0.553, "hits@3": 0.503, "hits@1": 0.455},
-        "ranges": {**_SAMPLED_RANGES, "symmetric_sharpness": Between(0.7, 3.0, log=True)},
+        "ranges": {**_SAMPLED_RANGES, "symmetric_logit_scale": Between(0.7, 3.0, log=True)},
     },
-    "wn18rr-32-taught": {
-        "about": "the same, to learn from runs of wn18rr-32 (--teacher)",
-        "taught": True,
+    "wn18rr-32-distilled": {
+        "about": "the same, distilled from runs of wn18rr-32 (--teacher)",
+        "distilled": True,
         "settings": sampled(**_OWN_WN18RR, epochs=100),
         "data": "WN18RR",
         "published": {"mrr": 0.489, "hits@10": 0.553, "hits@3": 0.503, "hits@1": 0.455},
-        "ranges": {**_SAMPLED_RANGES, "symmetric_sharpness": Between(0.7, 3.0, log=True)},
+        "ranges": {**_SAMPLED_RANGES, "symmetric_logit_scale": Between(0.7, 3.0, log=True)},
     },
     "wn18rr-500": {
         "about": "wn18rr-32 with 500 ambient coordinates: 82 MB of entities, about twenty minutes on one core",
         "settings": sampled(**_OWN_WN18RR | _AT_500, epochs=30),
         "data": "WN18RR",
         "published": {"mrr": 0.513, "hits@10": 0.569, "hits@3": 0.527, "hits@1": 0.482},
-        "ranges": {**_SAMPLED_RANGES, "symmetric_sharpness": Between(0.7, 3.0, log=True)},
+        "ranges": {**_SAMPLED_RANGES, "symmetric_logit_scale": Between(0.7, 3.0, log=True)},
     },
     "fb15k237-32": {
         "about": "ahead of the paper at 32 ambient coordinates: other right answers are no candidates",

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 _HEADLINE = Headline(
     "Knowledge graphs",
-    "Test triples, filtered ranking both ways, ties realistic. released: MRR by the protocol of the paper's code "
+    "Test triples, filtered ranking both ways, ties realistic. paper_code: MRR by the protocol of the paper's code "
     "(easier).",
     {"model": ("settings", "model"), "dim": ("settings", "dim")},
     (
         Measure("MRR", ("test", "both", "mrr")),
         *(Measure(f"H@{k}", ("test", "both", f"hits@{k}")) for k in (1, 3, 10)),
-        Measure("released", ("test_released_protocol", "mrr")),
+        Measure("paper_code", ("test_paper_code", "mrr")),
     ),
     Measure("valid MRR", ("valid", "mrr")),
 )
@@ -41,7 +41,7 @@ LEGEND = (
     "MRR: mean of 1/rank. H@k: share of answers ranked k or better. MR: mean rank. AMR: mean rank divided by that of "
     "guessing, so 1 is chance and less is better."
 )
-RELEASED = "released: the protocol of the paper's code, where the head itself is no candidate; it is easier."
+PAPER_CODE = "paper's code: its protocol, where the head itself is no candidate; it is easier."
 
 
 def _cells(metrics: dict[str, float]) -> list[str]:
@@ -49,7 +49,7 @@ def _cells(metrics: dict[str, float]) -> list[str]:
 
 
 def metrics_table(record: dict[str, Any]) -> Table:
-    """The record of a run in a few lines: validation, test, and test by the paper's released protocol."""
+    """The record of a run in a few lines: validation, test, and test by the protocol of the paper's code."""
     data, settings = record["data"], record["settings"]
     table = narrow_table(
         [""],
@@ -61,9 +61,9 @@ def metrics_table(record: dict[str, Any]) -> Table:
     add_row(table, "validation", *_cells(record["valid"]))
     if "test" in record:
         add_row(table, "test", *_cells(record["test"]["both"]), style="bold")
-        add_row(table, "test (released)", *_cells(record["test_released_protocol"]), style="dim")
-        if "test_one_reading" in record:
-            add_row(table, "test (one reading)", *_cells(record["test_one_reading"]), style="dim")
+        add_row(table, "test (paper's code)", *_cells(record["test_paper_code"]), style="dim")
+        if "test_one_direction" in record:
+            add_row(table, "test (one direction)", *_cells(record["test_one_direction"]), style="dim")
     return table
 
 
@@ -71,8 +71,8 @@ def evaluation_tables(result: dict[str, Any]) -> list[Table]:
     """An evaluation in full: overall and by direction, by kind of relation, by relation (most triples first)."""
     numbers = ["asked", *_SHOWN.values()]
     title = f"{result['split']}, {result['protocol']} protocol, ties {result['ties']}"
-    if result.get("other_reading"):
-        title += f", other reading {result['other_reading']:g} (power {result['reading_power']:g})"
+    if result.get("inverse_weight"):
+        title += f", inverse weight {result['inverse_weight']:g} (power {result['inverse_power']:g})"
     overall = narrow_table(["questions"], numbers, title=title)
     for name in ("both", "tails", "heads"):
         add_row(overall, name, f"{result[name]['count']:.0f}", *_cells(result[name]))
@@ -109,7 +109,7 @@ def after_training(run: Run) -> Iterable[Any]:
     record = run.record
     assert record is not None
     yield metrics_table(record)
-    yield Text(f"{LEGEND} {RELEASED if 'test' in record else ''}", style="dim")
+    yield Text(f"{LEGEND} {PAPER_CODE if 'test' in record else ''}", style="dim")
 
 
 def next_command(run: Run) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -24,32 +24,46 @@ class KnowledgeGraphSettings(LoopSettings):
         'softmax'
     """
 
+    old_names: ClassVar = {
+        "candidates": "negative_sampling",
+        "sharpness": "logit_scale",
+        "symmetric_sharpness": "symmetric_logit_scale",
+        "other_reading": "inverse_weight",
+        "reading_power": "inverse_power",
+        "teacher_share": "distillation_weight",
+        "teacher_answers": "distillation_answers",
+        "teacher_sharpness": "teacher_logit_scale",
+        "test_one_reading": "test_one_direction",
+        "test_released_protocol": "test_paper_code",
+    }
+    old_values: ClassVar = {"negative_sampling": {"own": "per_triple", "pool": "shared"}}
+
     model: ModelName = Field(
         "hybonet",
         description="what scores triples: hybonet (the paper's), hybonet-tangent (its maps through the tangent "
         "space), or one of the models it is compared with",
     )
     dim: int = Field(
-        32, ge=2, description="numbers an entity; for hybonet time included: dim - 1 hyperbolic dimensions"
+        32, ge=2, description="dimensions per entity; for hybonet time included: dim - 1 hyperbolic dimensions"
     )
-    batch_size: int = Field(500, ge=1, description="triples a batch; each triple is there twice, read both ways")
+    batch_size: int = Field(500, ge=1, description="triples per batch; each triple is there twice, once per direction")
     loss: Loss = Field(
         "softmax",
         description="softmax: choose the right tail among the candidates; bce (the paper): each candidate right or "
         "wrong, binary cross-entropy; self_adversarial: likewise, hard candidates weighing more",
     )
-    candidates: Literal["own", "pool", "all"] = Field(
+    negative_sampling: Literal["per_triple", "shared", "all"] = Field(
         "all",
-        description="whom the right tail is compared with. own (the paper): random tails for each triple; pool: random "
-        "tails for the whole batch, scored by one matrix product; all: every entity",
+        description="what the right tail is compared with. per_triple (the paper): random tails for each triple; "
+        "shared: random tails for the whole batch, scored by one matrix product; all: every entity (1-vs-all)",
     )
-    negatives: int = Field(50, ge=1, description="candidates own and pool: how many random tails, taken as wrong")
+    negatives: int = Field(50, ge=1, description="per_triple, shared: how many random tails, taken as wrong")
     filter_negatives: bool = Field(
         False, description="leave out candidates that the training triples (no others) know to be right"
     )
     bernoulli: bool = Field(
         False,
-        description="weigh the two readings of a relation by how many tails a head has and heads a tail (Wang et al. "
+        description="weigh the two directions of a relation by tails per head and heads per tail (Wang et al. "
         "2014), so that the one with fewer false negatives counts more",
     )
     label_smoothing: float = Field(
@@ -58,16 +72,16 @@ class KnowledgeGraphSettings(LoopSettings):
         lt=1,
         description="softmax, bce: share of the target moved to the other candidates, against overconfidence",
     )
-    sharpness: float = Field(
+    logit_scale: float = Field(
         1.0,
         gt=0,
-        description="what the loss multiplies scores with: large, a candidate must come close to the truth to matter, "
-        "which learns the training triples by heart; small, all of them matter, which generalises",
+        description="inverse temperature: the loss multiplies scores with it. Large: a candidate must come close to "
+        "the truth to matter, which learns the training triples by heart. Small: all of them matter, which generalises",
     )
-    symmetric_sharpness: float | None = Field(
+    symmetric_logit_scale: float | None = Field(
         None,
         gt=0,
-        description="the same for relations that hold both ways in most of the training triples; none: as the others",
+        description="the same for relations that are symmetric in most of the training triples; none: as the others",
     )
     adversarial_temperature: float = Field(
         1.0, ge=0, description="self_adversarial: how much more hard candidates weigh; 0: all the same"
@@ -86,7 +100,7 @@ class KnowledgeGraphSettings(LoopSettings):
     sparse_updates: bool = Field(
         False,
         description="move only the entities of a batch, as torch's SparseAdam does: a step then costs the same however "
-        "many entities there are; not with candidates=all",
+        "many entities there are; not with negative_sampling=all",
     )
     lr: float = Field(0.005, gt=0, description="learning rate: the size of a step")
     margin: float = Field(
@@ -117,29 +131,33 @@ class KnowledgeGraphSettings(LoopSettings):
     )
     tie_symmetric: bool = Field(
         False,
-        description="hybonet: relations that hold both ways in most of the training triples have one map for both "
-        "readings, so that what is learnt of one is known of the other",
+        description="hybonet: relations that are symmetric in most of the training triples share one map with their "
+        "inverse, so that what is learnt of one is known of the other",
     )
     learn_curvature: bool = Field(False, description="hybonet: train the curvature too, from K on")
-    other_reading: float = Field(
+    inverse_weight: float = Field(
         0.0,
         ge=0,
         lt=1,
-        description="share that a relation's other reading, from tail to head, has in the score of a triple when "
-        "questions are answered, not in training; 0: none",
+        description="weight of the inverse relation, from tail to head, in the score of a triple when questions are "
+        "answered, not in training; 0: none",
     )
-    reading_power: float = Field(
+    inverse_power: float = Field(
         0.5,
         allow_inf_nan=False,
-        description="with other_reading: how much larger the share of the reading whose questions have fewer answers "
-        "in the training triples is; 0: no larger, 1: in proportion",
+        description="with inverse_weight: how much more the direction weighs whose questions have fewer answers in the "
+        "training triples; 0: no more, 1: in proportion",
     )
-    teacher_share: float = Field(
-        0.5, ge=0, le=1, description="with --teacher: share of a question's target that follows the teachers' answers"
+    distillation_weight: float = Field(
+        0.5, ge=0, le=1, description="with --teacher: share of a question's target that comes from the teachers"
     )
-    teacher_answers: int = Field(16, ge=1, description="with --teacher: how many answers of theirs are learned from")
-    teacher_sharpness: float = Field(
-        1.0, gt=0, description="with --teacher: how much surer than the teachers themselves their answers are taken"
+    distillation_answers: int = Field(
+        16, ge=1, description="with --teacher: how many of their answers to each question the student learns from"
+    )
+    teacher_logit_scale: float = Field(
+        1.0,
+        gt=0,
+        description="with --teacher: inverse temperature of the teachers' softmax; above 1: surer than they are",
     )
 
     @model_validator(mode="after")
@@ -148,32 +166,33 @@ class KnowledgeGraphSettings(LoopSettings):
             raise ValueError("expected regularizer and regularization together; set both, or neither")
         if self.label_smoothing and self.loss == "self_adversarial":
             raise ValueError("expected label_smoothing=0 with loss=self_adversarial, which has no target to smooth")
-        if self.sparse_updates and self.candidates == "all":
+        if self.sparse_updates and self.negative_sampling == "all":
             raise ValueError(
-                "expected candidates own or pool with sparse_updates: with all, every entity is in a batch"
+                "expected negative_sampling per_triple or shared with sparse_updates: with all, every entity is in "
+                "a batch"
             )
         return self
 
-    def idle(self) -> dict[str, str]:
+    def unused(self) -> dict[str, str]:
         """As for every task; also what another model than HyboNet, another loss or other candidates do not read.
 
         Example:
-            >>> KnowledgeGraphSettings(model="RotH").idle()["scale"]
+            >>> KnowledgeGraphSettings(model="RotH").unused()["scale"]
             'model is RotH'
         """
-        idle = super().idle()
+        unused = super().unused()
         if not self.model.startswith("hybonet"):
-            idle |= dict.fromkeys(_OF_HYBONET, f"model is {self.model}")
+            unused |= dict.fromkeys(_OF_HYBONET, f"model is {self.model}")
             if self.model not in ("TransE", "RotatE"):
-                idle["margin"] = f"model is {self.model}"
+                unused["margin"] = f"model is {self.model}"
         if self.model == "hybonet-tangent":
-            idle["scale"] = "model is hybonet-tangent"
+            unused["scale"] = "model is hybonet-tangent"
         if self.loss == "softmax":
-            idle["margin"] = "loss is softmax, which compares scores"
+            unused["margin"] = "loss is softmax, which compares scores"
         if self.loss != "self_adversarial":
-            idle["adversarial_temperature"] = f"loss is {self.loss}"
-        if not self.other_reading:
-            idle["reading_power"] = "other_reading is 0"
-        if self.candidates == "all":
-            idle["negatives"] = "candidates is all: every entity is one"
-        return idle
+            unused["adversarial_temperature"] = f"loss is {self.loss}"
+        if not self.inverse_weight:
+            unused["inverse_power"] = "inverse_weight is 0"
+        if self.negative_sampling == "all":
+            unused["negatives"] = "negative_sampling is all: every entity is one"
+        return unused

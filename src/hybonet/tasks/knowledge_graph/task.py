@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.geometry import Lorentz
 from hybonet.metrics.ranking import KnownAnswers, KnownTriples, ranking_metrics
-from hybonet.metrics.relations import shares_of_readings, symmetric_share
+from hybonet.metrics.relations import direction_shares, symmetric_share
 from hybonet.optim import RiemannianAdam
 from hybonet.tasks.knowledge_graph import models as baselines
 from hybonet.tasks.knowledge_graph.distillation import TeacherAnswers
@@ -83,20 +83,20 @@ class KnowledgeGraphTask:
             self.known_answers = KnownAnswers(data.with_reciprocals("train"), both)
             self.known_triples = KnownTriples(data.with_reciprocals("train"), data.num_entities, both)
         self.symmetric = torch.zeros(data.num_relations, dtype=torch.bool)
-        if settings.tie_symmetric or settings.symmetric_sharpness is not None:
+        if settings.tie_symmetric or settings.symmetric_logit_scale is not None:
             self.symmetric = symmetric_share(data.train, data.num_entities, data.num_relations) > 0.5
-        self.sharpness = torch.full((data.num_relations,), settings.sharpness)
-        if settings.symmetric_sharpness is not None:
-            self.sharpness[self.symmetric] = settings.symmetric_sharpness
-        self.sharpens = bool((self.sharpness != 1).any())
+        self.logit_scale = torch.full((data.num_relations,), settings.logit_scale)
+        if settings.symmetric_logit_scale is not None:
+            self.logit_scale[self.symmetric] = settings.symmetric_logit_scale
+        self.scales_logits = bool((self.logit_scale != 1).any())
         weighed = settings.bernoulli
-        # A random tail is rarely right where a head has few tails, so that reading weighs more; 1 on average.
-        self.relation_weights = 2 * shares_of_readings(data.train, data.num_relations) if weighed else None
+        # A random tail is rarely right where a head has few tails, so that direction weighs more; 1 on average.
+        self.relation_weights = 2 * direction_shares(data.train, data.num_relations) if weighed else None
 
     def build_model(self) -> TripleModel:
         model = self._build_model()
         model.entities.sparse = self.settings.sparse_updates
-        read_with_other(model, self.data, self.settings.other_reading, self.settings.reading_power)
+        score_with_inverse(model, self.data, self.settings.inverse_weight, self.settings.inverse_power)
         if self.settings.loss == "softmax" and hasattr(model, "head_bias"):
             # It is added to all answers of a question alike, which softmax does not see: it would follow rounding.
             model.head_bias.requires_grad_(False)
@@ -140,12 +140,12 @@ class KnowledgeGraphTask:
             if rank >= len(chosen):  # a triple for company: every process takes part in every exchange of gradients
                 mine, weight = slice(1), 0.0
             candidates = None
-            if s.candidates != "all":
-                shape = (len(chosen), s.negatives) if s.candidates == "own" else (s.negatives,)
+            if s.negative_sampling != "all":
+                shape = (len(chosen), s.negatives) if s.negative_sampling == "per_triple" else (s.negatives,)
                 generator = generator_for(s.seed, epoch, number + 1)
                 candidates = torch.randint(self.data.num_entities, shape, generator=generator)
                 # A pool has each entity once, in order: which of them a question knows is then quickly found.
-                candidates = candidates[mine] if s.candidates == "own" else candidates.unique()
+                candidates = candidates[mine] if s.negative_sampling == "per_triple" else candidates.unique()
             heads, relations, tails = self._triples(chosen[mine])
             yield Batch(heads, relations, tails, candidates, weight, self._soft_answers(heads, relations))
 
@@ -165,7 +165,7 @@ class KnowledgeGraphTask:
         if self.teacher is None:
             return None
         entities, probability = self.teacher.of(heads, relations)
-        return SoftAnswers(entities, self.settings.teacher_share * probability)
+        return SoftAnswers(entities, self.settings.distillation_weight * probability)
 
     def loss(self, model: nn.Module, batch: Batch) -> Tensor:
         s = self.settings
@@ -173,7 +173,11 @@ class KnowledgeGraphTask:
         weight = torch.full((len(batch.heads),), batch.weight, device=s.device)
         if self.relation_weights is not None:
             weight = weight * self.relation_weights.to(s.device)[batch.relations]
-        if s.loss == "softmax" and s.candidates != "own" and isinstance(unwrapped(model), InnerProductModel):
+        if (
+            s.loss == "softmax"
+            and s.negative_sampling != "per_triple"
+            and isinstance(unwrapped(model), InnerProductModel)
+        ):
             loss = self._softmax_loss(model, batch, weight)
         elif batch.candidates is None:
             loss = (weight * self._loss_against_all(model, batch)).sum()
@@ -190,14 +194,14 @@ class KnowledgeGraphTask:
         """The fused loss of models whose scores are inner products."""
         s = self.settings
         known = Places(*self.known_answers.of(batch.heads, batch.relations)) if s.filter_negatives else None
-        total = self.data.num_entities if s.candidates == "pool" else None
-        sharpness = self._sharpness_of(batch)
-        choice = Choice(weight, known, s.label_smoothing, total, sharpness, batch.soft)
+        total = self.data.num_entities if s.negative_sampling == "shared" else None
+        logit_scale = self._logit_scale_of(batch)
+        choice = Choice(weight, known, s.label_smoothing, total, logit_scale, batch.soft)
         return model(batch.heads, batch.relations, batch.tails, pool=batch.candidates, choice=choice)
 
     def _loss_against_all(self, model: nn.Module, batch: Batch) -> Tensor:
         s = self.settings
-        scores = self._sharpened(model(batch.heads, batch.relations), batch)
+        scores = self._scaled(model(batch.heads, batch.relations), batch)
         if s.filter_negatives:
             scores = self._without_known(scores, batch)
         return all_entities_loss(
@@ -212,12 +216,12 @@ class KnowledgeGraphTask:
     def _loss_against_candidates(self, model: nn.Module, batch: Batch) -> Tensor:
         s, candidates = self.settings, batch.candidates
         assert candidates is not None
-        if s.candidates == "own":
+        if s.negative_sampling == "per_triple":
             every = torch.cat((batch.tails[:, None], candidates), dim=1)
             scores = model(batch.heads, batch.relations, every)
         else:
             scores = model(batch.heads, batch.relations, batch.tails[:, None], pool=candidates)
-        scores = self._sharpened(scores, batch)
+        scores = self._scaled(scores, batch)
         wrong = candidates != batch.tails[:, None]  # the right tail is no candidate against itself
         if s.filter_negatives:
             wrong &= ~self.known_triples.contain(batch.heads[:, None], batch.relations[:, None], candidates)
@@ -236,11 +240,11 @@ class KnowledgeGraphTask:
             total=others_in_all,
         )
 
-    def _sharpened(self, scores: Tensor, batch: Batch) -> Tensor:
-        return scores * self._sharpness_of(batch)[:, None] if self.sharpens else scores
+    def _scaled(self, scores: Tensor, batch: Batch) -> Tensor:
+        return scores * self._logit_scale_of(batch)[:, None] if self.scales_logits else scores
 
-    def _sharpness_of(self, batch: Batch) -> Tensor:
-        return self.sharpness.to(batch.relations.device)[batch.relations % self.data.num_relations]
+    def _logit_scale_of(self, batch: Batch) -> Tensor:
+        return self.logit_scale.to(batch.relations.device)[batch.relations % self.data.num_relations]
 
     def _without_known(self, scores: Tensor, batch: Batch) -> Tensor:
         """Scores with the training triples' other right answers out of the way."""
@@ -262,24 +266,25 @@ class KnowledgeGraphTask:
         }
 
 
-def read_with_other(model: TripleModel, graph: TripleData, other: float, power: float) -> None:
-    """Let a model score by both readings of a triple, with the settings ``other_reading`` and ``reading_power``."""
-    if not 0 <= other < 1 or not math.isfinite(power):
+def score_with_inverse(model: TripleModel, graph: TripleData, weight: float, power: float) -> None:
+    """Let a model score triples in both directions, with the settings ``inverse_weight`` and ``inverse_power``."""
+    if not 0 <= weight < 1 or not math.isfinite(power):
         raise ValueError(
-            "expected a share of the other reading from 0 to below 1 and a finite power, "
-            f"got other_reading={other:g} and reading_power={power:g}"
+            "expected a weight of the inverse direction from 0 to below 1 and a finite power, "
+            f"got inverse_weight={weight:g} and inverse_power={power:g}"
         )
-    model.read_both_ways(shares_of_readings(graph.train, graph.num_relations, power, other) if other else None)
+    model.score_both_directions(direction_shares(graph.train, graph.num_relations, power, weight) if weight else None)
 
 
 def check_teachable(settings: KnowledgeGraphSettings) -> None:
     """Refuse settings whose loss has no place for the answers of teachers."""
     name = settings.model
     scored = name.startswith("hybonet") or issubclass(getattr(baselines, name), InnerProductModel)
-    if settings.loss != "softmax" or settings.candidates == "own" or not scored:
+    if settings.loss != "softmax" or settings.negative_sampling == "per_triple" or not scored:
         raise ValueError(
-            f"expected loss=softmax, candidates=pool or all, and a model that scores by inner products with a teacher, "
-            f"got loss={settings.loss}, candidates={settings.candidates}, model={name}; change them, or leave it out"
+            "expected loss=softmax, negative_sampling=shared or all, and a model that scores by inner products with a "
+            f"teacher, got loss={settings.loss}, negative_sampling={settings.negative_sampling}, model={name}; "
+            "change them, or leave it out"
         )
 
 

@@ -7,12 +7,11 @@ from typing import Any
 
 from hybonet.tasks.probing.data import load, read, write
 from hybonet.tasks.probing.pictures import pictures
-from hybonet.tasks.probing.predictor import ProbeModel as predictor
+from hybonet.tasks.probing.predictor import ProbeModel
 from hybonet.tasks.probing.recipes import RECIPES
 from hybonet.tasks.probing.report import after_training, headline, next_command
-from hybonet.tasks.probing.settings import ProbeSettings as settings
-from hybonet.tasks.probing.task import ProbeData, ProbeSplit, best_layer, chain_scores, measure
-from hybonet.tasks.probing.task import TreeProbingTask as task
+from hybonet.tasks.probing.settings import ProbeSettings
+from hybonet.tasks.probing.task import ProbeData, ProbeSplit, TreeProbingTask, best_layer, chain_scores, measure
 from hybonet.training import FitResult
 
 __all__ = [
@@ -33,13 +32,19 @@ __all__ = [
     "without_test",
     "write",
 ]
+
+task = TreeProbingTask
+
+settings = ProbeSettings
+
+predictor = ProbeModel
 not_searched = {"control": "a control is compared with the probe itself; fix it with --set {name}=…"}
 
 #: Training sentences that are measured as well, to see what the probe has learnt by heart.
 _OF_TRAIN = 500
 
 
-def measures(trained: task, result: FitResult) -> dict[str, Any]:
+def measures(trained: TreeProbingTask, result: FitResult) -> dict[str, Any]:
     """The four measures of every layer, and of the layer that is best on validation data."""
     device, train = trained.settings.device, trained.splits["train"]
     some = train.trees[:_OF_TRAIN]
@@ -55,12 +60,12 @@ def measures(trained: task, result: FitResult) -> dict[str, Any]:
     return {"layers": rows, "best_layer": trained.data.layers[best], **chosen, "chain": chain}
 
 
-def rate(chosen: settings) -> tuple[int, str]:
+def rate(chosen: ProbeSettings) -> tuple[int, str]:
     """What the progress bar counts a batch as."""
     return chosen.batch_size, "sentences/s"
 
 
-def monitor_label(trained: task) -> str:
+def monitor_label(trained: TreeProbingTask) -> str:
     """What the picture of the curves calls the figure that selects."""
     return "mean of the measures on valid"
 

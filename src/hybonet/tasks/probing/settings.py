@@ -40,7 +40,7 @@ class ProbeSettings(LoopSettings):
         description="bring the states of each layer to this mean length (of points: distance from the origin), so that "
         "the probes of all layers learn alike; none: leave them as they are",
     )
-    batch_size: int = Field(32, ge=1, description="sentences a batch")
+    batch_size: int = Field(32, ge=1, description="sentences per batch")
     lr: float = Field(0.005, gt=0, description="learning rate of Adam")
     weight_decay: float = Field(0.0, ge=0, description="of Adam, added to the gradient")
     control: Literal["none", "random-weights", "shuffled-labels"] = Field(

@@ -93,8 +93,12 @@ def _checked(path: Path, name: str, array: Tensor, manifold: Lorentz | None) -> 
         )
     states = (array if array.dim() == 3 else array.unsqueeze(1)).float()
     if not bool(states.isfinite().all()):
-        word = int((~states.isfinite()).nonzero()[0, 0])
-        raise ValueError(f"{path}: expected finite numbers in {name}, got NaN or infinity at word {word}")
+        *place, column = (~states.isfinite()).nonzero()[0].tolist()
+        value = array.reshape(states.shape)[(*place, column)].item()
+        raise ValueError(
+            f"{path}: expected finite numbers in {name}, within float32's range, got {value:g} at word {place[0]} in "
+            f"column {column}"
+        )
     if manifold is not None:
         try:
             manifold.check_point(states, name=name)

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hybonet.data.text.loading import corpus_of_pairs, load_corpus
-from hybonet.data.text.parallel_text import Pairs, ParallelText
+from hybonet.data.text.loading import load_corpus
+from hybonet.data.text.parallel_text import Pairs
 from hybonet.data.text.token_pairs import Sequences, TokenPairs
 from hybonet.data.text.tokenizer import Tokenizer, read_tokenizer
 from hybonet.data.text.translation_data import TranslationData, prepare
@@ -33,31 +33,14 @@ def load(source: Any, settings: TranslationSettings, options: DataOptions) -> Tr
             f"expected tokenizer=subword-nmt with --codes, got tokenizer={settings.tokenizer}; add --set "
             "tokenizer=subword-nmt, or leave --codes out"
         )
+    about = {name: getattr(options, name) for name in ("direction", "tokenized", "codes")}
     return prepare(
-        _corpus(source, options),
+        load_corpus(source, source_file=options.source, target_file=options.target, **about),
         settings.tokenizer,
         settings.vocabulary,
         share=settings.share_vocabulary,
         max_length=settings.max_length,
     )
-
-
-def _corpus(source: Any, options: DataOptions) -> ParallelText:
-    about: dict[str, Any] = {
-        "direction": options.direction,
-        "tokenized": options.tokenized,
-        "codes": options.codes,
-    }
-    if source is None or isinstance(source, str | Path):
-        return load_corpus(source, source_file=options.source, target_file=options.target, **about)
-    if options.name_data():
-        raise ValueError("expected either a corpus (--data) or two aligned files (--source and --target)")
-    if isinstance(source, ParallelText):
-        given = options.given()
-        if given:
-            raise ValueError(f"expected no {next(iter(given))} with a corpus that says it itself; leave it out")
-        return source
-    return corpus_of_pairs(source, **about)
 
 
 def write(folder: Path, data: TranslationData) -> dict[str, Any]:

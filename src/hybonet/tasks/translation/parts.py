@@ -10,11 +10,11 @@ from hybonet.tasks.translation.decoding import Decoding
 from hybonet.tasks.translation.evaluation import evaluate
 from hybonet.tasks.translation.models.translation_model import TranslatorBase
 from hybonet.tasks.translation.pictures import pictures
-from hybonet.tasks.translation.predictor import TranslationModel as predictor
+from hybonet.tasks.translation.predictor import TranslationModel
 from hybonet.tasks.translation.recipes import RECIPES
 from hybonet.tasks.translation.report import after_training, headline, next_command
-from hybonet.tasks.translation.settings import TranslationSettings as settings
-from hybonet.tasks.translation.task import TranslationTask as task
+from hybonet.tasks.translation.settings import TranslationSettings
+from hybonet.tasks.translation.task import TranslationTask
 from hybonet.training import FitResult
 
 __all__ = [
@@ -33,13 +33,19 @@ __all__ = [
     "without_test",
     "write",
 ]
+
+task = TranslationTask
+
+settings = TranslationSettings
+
+predictor = TranslationModel
 not_searched = dict.fromkeys(
     ("tokenizer", "vocabulary", "share_vocabulary", "max_length"),
     "perplexities of different tokens cannot be compared; fix it with --set {name}=…, and search for each by itself",
 )
 
 
-def measures(trained: task, result: FitResult) -> dict[str, Any]:
+def measures(trained: TranslationTask, result: FitResult) -> dict[str, Any]:
     """Perplexity of the validation pairs, and scores of the translations of every test set."""
     assert isinstance(result.model, TranslatorBase)
     chosen, data = trained.settings, trained.data

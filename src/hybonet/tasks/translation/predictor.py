@@ -281,8 +281,8 @@ class TranslationModel(Predictor):
         title = _TITLES.get(settings.model, f"A translation model ({settings.model})")
         text = (
             f"{title} from {first} to {second}, trained on {self.about['source']}: layers in encoder and "
-            f"decoder {settings.layers}, {settings.dim} {coordinates} per token, {settings.heads} heads. In a terminal: "
-            "`hybonet translate FOLDER sentences.txt`."
+            f"decoder {settings.layers}, {settings.dim} {coordinates} per token, {settings.heads} heads. In a "
+            "terminal: `hybonet translate FOLDER sentences.txt`."
         )
         if self.record is None or "test" not in self.record:
             return text

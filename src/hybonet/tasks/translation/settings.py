@@ -26,10 +26,12 @@ class TranslationSettings(LoopSettings):
         "with: euclidean (the Transformer), hatt (hyperbolic attention alone), convolution (ConvSeq2Seq), poincare "
         "(HyperNN++)",
     )
-    dim: int = Field(64, ge=4, description="numbers a token; for hybonet time included: dim - 1 hyperbolic dimensions")
+    dim: int = Field(
+        64, ge=4, description="dimensions per token; for hybonet time included: dim - 1 hyperbolic dimensions"
+    )
     layers: int = Field(6, ge=1, description="layers of the encoder, and as many of the decoder")
     heads: int = Field(4, ge=1, description="attention heads; dim must be a multiple of them")
-    feedforward: int | None = Field(None, ge=4, description="numbers inside feed-forward blocks; none: 4 times dim")
+    feedforward: int | None = Field(None, ge=4, description="dimensions inside feed-forward blocks; none: 4 times dim")
     dropout: float = Field(0.1, ge=0, lt=1, description="share of numbers set to 0 at random in training")
     attention_dropout: float = Field(0.1, ge=0, lt=1, description="the same for attention weights")
     residual_dropout: float = Field(
@@ -63,7 +65,7 @@ class TranslationSettings(LoopSettings):
         100, ge=1, description="tokens of a sentence; longer training pairs are left out, others cut, both with a note"
     )
     batch_tokens: int = Field(
-        4096, ge=2, description="tokens a batch: its sentences times the longest of them, on the longer side"
+        4096, ge=2, description="tokens per batch: its sentences times the longest of them, on the longer side"
     )
     label_smoothing: float = Field(
         0.1, ge=0, lt=1, description="share of the target moved to all other tokens, against overconfidence"
@@ -95,7 +97,7 @@ class TranslationSettings(LoopSettings):
         if self.dim % self.heads or self.dim < 2 * self.heads:
             fitting = [n for n in range(1, 17) if self.dim % n == 0 and self.dim >= 2 * n]
             raise ValueError(
-                f"expected dim to be a multiple of heads, two or more numbers a head, got dim={self.dim} and "
+                f"expected dim to be a multiple of heads, two or more dimensions per head, got dim={self.dim} and "
                 f"heads={self.heads}; for this dim use heads {', '.join(map(str, fitting))}"
             )
         own = {
@@ -104,9 +106,9 @@ class TranslationSettings(LoopSettings):
             "init_std": self.init_std is not None,
             "residual_dropout": self.residual_dropout > 0,
         }
-        idle = [name for name, changed in own.items() if changed and self.model != "hybonet"]
-        if idle:
-            raise ValueError(f"expected {idle[0]} with model=hybonet only, got model={self.model}; leave it out")
+        unused = [name for name, changed in own.items() if changed and self.model != "hybonet"]
+        if unused:
+            raise ValueError(f"expected {unused[0]} with model=hybonet only, got model={self.model}; leave it out")
         if self.norm_first and self.model not in ("hybonet", "euclidean", "hatt"):
             raise ValueError(
                 f"expected norm_first with model=hybonet, euclidean or hatt, got model={self.model}; set "

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from hybonet.tasks.run import Run
 
 _ROWS = 256
+_SHOWN = 10  # types of a single mention
 
 
 @dataclass(frozen=True)
@@ -140,9 +141,10 @@ class TypingModel(Predictor):
             raise ValueError("expected either a --sentence or a file of --mentions")
         if asked.mentions is not None and asked.mention is not None:
             raise ValueError("expected --mention with a --sentence only; leave it out")
+        top: int | None
         if asked.mentions is None:
             assert asked.sentence is not None
-            mentions, top = [mention_in(asked.sentence, asked.mention)], asked.top or 10
+            mentions, top = [mention_in(asked.sentence, asked.mention)], asked.top or _SHOWN
         else:
             mentions, top = read_mentions(read_source(asked.mentions), labelled=False), asked.top
         found = [[each.as_dict() for each in own] for own in self.types_of_many(mentions, top=top)]

@@ -25,7 +25,9 @@ class TypingSettings(LoopSettings):
         "one of the models it is compared with",
     )
     dim: int = Field(
-        128, ge=4, description="numbers a type and a mention; for hybonet time included: dim - 1 hyperbolic dimensions"
+        128,
+        ge=4,
+        description="dimensions per type and mention; for hybonet time included: dim - 1 hyperbolic dimensions",
     )
     layers: int = Field(2, ge=1, description="hybonet: layers of the context's Transformer")
     heads: int = Field(4, ge=1, description="hybonet: attention heads of a layer; they share dim evenly")
@@ -72,7 +74,7 @@ class TypingSettings(LoopSettings):
     calibrate: bool = Field(
         False, description="choose the threshold of the probabilities on the validation data instead of one half"
     )
-    batch_size: int = Field(200, ge=1, description="mentions a batch")
+    batch_size: int = Field(200, ge=1, description="mentions per batch")
     lr: float = Field(0.001, gt=0, description="learning rate: the size of a step")
     weight_decay: float = Field(0.0, ge=0, description="pull of ordinary weights (not points) towards 0")
     optimizer: Literal["riemannian", "chart"] = Field(

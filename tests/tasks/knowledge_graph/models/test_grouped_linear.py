@@ -29,7 +29,7 @@ def test_values_and_gradients_are_those_of_copied_matrices(small, rows, groups, 
 
 @pytest.mark.parametrize("transform", ["lorentz", "tangent"])
 def test_a_scorer_asks_many_by_one_relation_in_one_product(transform, monkeypatch):
-    """Both readings map all entities by one relation: sorting them by relation would be for nothing."""
+    """Both directions map all entities by one relation: sorting them by relation would be for nothing."""
     torch.manual_seed(0)
     scorer = TripleScorer(20, 3, 6, symmetric=[1], transform=transform).eval()
     heads = torch.arange(20)

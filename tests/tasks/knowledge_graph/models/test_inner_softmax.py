@@ -88,7 +88,7 @@ def test_a_choice_is_the_softmax_loss_of_the_scores(model, pooled, smoothing, fi
     heads, tails, relations = torch.randint(40, (B,)), torch.randint(40, (B,)), torch.randint(6, (B,))
     tails[0] = heads[0]  # a loop that is true
     weight = torch.rand(B, dtype=torch.float64)
-    sharpness = 0.5 + torch.rand(B, dtype=torch.float64) if sharp else None
+    logit_scale = 0.5 + torch.rand(B, dtype=torch.float64) if sharp else None
     pool = torch.randint(40, (25,)).unique() if pooled else None
     # One of the known answers is the head itself, one the right tail.
     known = Places(torch.tensor([1, 2, 2, 2]), torch.stack((heads[1], tails[2], heads[3], heads[4])))
@@ -97,11 +97,11 @@ def test_a_choice_is_the_softmax_loss_of_the_scores(model, pooled, smoothing, fi
     for fused in (True, False):
         model.zero_grad()
         if fused:
-            choice = Choice(weight, known if filtered else None, smoothing, 40 if pooled else None, sharpness)
+            choice = Choice(weight, known if filtered else None, smoothing, 40 if pooled else None, logit_scale)
             loss = model(heads, relations, tails, pool=pool, choice=choice)
         else:
             scores = model(heads, relations)
-            scores = scores if sharpness is None else scores * sharpness[:, None]
+            scores = scores if logit_scale is None else scores * logit_scale[:, None]
             hidden = torch.zeros_like(scores, dtype=torch.bool)
             hidden[torch.arange(B), tails] = True
             if filtered:
@@ -146,9 +146,9 @@ def test_soft_answers_share_the_target_with_the_right_tail(pooled):
     entities[0, 2], entities[1, 0] = heads[0], tails[1]  # a loop, and the right tail itself
     assert all(len(row.unique()) == 5 for row in entities)
     target = 0.5 * torch.rand(B, 5, dtype=torch.float64).softmax(1)
-    sharpness = 0.5 + torch.rand(B, dtype=torch.float64)
+    logit_scale = 0.5 + torch.rand(B, dtype=torch.float64)
     weight = torch.rand(B, dtype=torch.float64)
-    choice = Choice(weight, None, 0.0, None, sharpness, SoftAnswers(entities, target))
+    choice = Choice(weight, None, 0.0, None, logit_scale, SoftAnswers(entities, target))
     fused = model(heads, relations, tails, pool=torch.arange(40) if pooled else None, choice=choice)
     fused.backward()
     gradients = [p.grad.clone() for p in model.parameters() if p.grad is not None]
@@ -157,7 +157,7 @@ def test_soft_answers_share_the_target_with_the_right_tail(pooled):
     wanted = torch.zeros(B, 40, dtype=torch.float64).scatter(1, entities, target)
     wanted.scatter_(1, tails[:, None], 0.0)
     wanted.scatter_(1, tails[:, None], 1 - wanted.sum(1, keepdim=True))
-    scores = model(heads, relations) * sharpness[:, None]
+    scores = model(heads, relations) * logit_scale[:, None]
     plain = (weight * torch.nn.functional.cross_entropy(scores, wanted, reduction="none")).sum()
     plain.backward()
     torch.testing.assert_close(fused, plain)

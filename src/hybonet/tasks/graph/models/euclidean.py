@@ -30,7 +30,7 @@ class LayeredGraphModel(EuclideanGraphModel):
         self.layers = nn.ModuleList(self.layer(*widths[number : number + 2]) for number in range(layers))
 
     def layer(self, wide: int, dim: int) -> nn.Module:
-        """A layer from so many numbers a node to so many."""
+        """A layer from so many dimensions per node to so many."""
         raise NotImplementedError
 
     def encode_features(self, x: Tensor, edges: Any) -> Tensor:

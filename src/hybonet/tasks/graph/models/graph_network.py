@@ -60,7 +60,7 @@ class GraphNetwork(NodeModel):
         activation: str | None = None,
         dropout: float = 0.0,
         scale: float = 10.0,
-        time_gate: Literal["paper", "released"] = "paper",
+        time_gate: Literal["paper", "paper_code"] = "paper",
         cached: bool = False,
         manifold: Lorentz | None = None,
         **options: Any,

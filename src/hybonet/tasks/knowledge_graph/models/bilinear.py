@@ -62,7 +62,7 @@ class TuckER(_Bilinear):
     r"""Balažević et al. (2019): :math:`s = \mathcal{W} \times_1 h \times_2 r \times_3 t`, with batch normalisation.
 
     Args:
-        relation_dim: numbers a relation; ``dim`` by default.
+        relation_dim: dimensions per relation; ``dim`` by default.
         dropout: on the head, on its map and on the question.
 
     Example:

@@ -15,7 +15,7 @@ class ConvE(InnerProductModel, BiasedVectorModel):
 
     Args:
         num_entities, num_relations: without reciprocals.
-        dim: numbers an entity; the image is ``2 · dim / width`` high.
+        dim: dimensions per entity; the image is ``2 · dim / width`` high.
         width: of the image; the largest power of two up to the root of ``2 · dim`` that divides ``dim`` by default.
         channels: filters.
         dropout: on the image, the feature maps and the question.

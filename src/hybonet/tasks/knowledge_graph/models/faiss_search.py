@@ -16,7 +16,7 @@ class FaissTailSearch:
     products are the best scores. The index returns these alone, so ``log_total`` (for probabilities) is None: to know
     it, one would have to score all entities a second time.
 
-    It knows one reading of a triple (``TripleModel.read_both_ways``).
+    It scores triples in one direction (``TripleModel.score_both_directions``).
 
     Made once: make a new one after a change of the scorer's weights.
     """
@@ -44,7 +44,7 @@ class FaissTailSearch:
         hidden[rows[entities == heads[rows]]] = True
         plain = self._best(heads, relations, top + 1, leave_out)
         scores = plain.scores.masked_fill(plain.entities == heads[:, None], -torch.inf)
-        loop = self.scorer.one_reading(heads, relations, heads).masked_fill(hidden, -torch.inf)
+        loop = self.scorer.one_direction(heads, relations, heads).masked_fill(hidden, -torch.inf)
         scores = torch.cat((scores, loop.to(scores)[:, None]), dim=1)
         best = scores.topk(min(top, self.scorer.num_entities))
         found = torch.cat((plain.entities, heads[:, None]), dim=1)

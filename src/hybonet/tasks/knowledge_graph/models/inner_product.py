@@ -11,7 +11,7 @@ from torch import Tensor
 
 from hybonet.kernels.sampled_products import are_sampled
 from hybonet.tasks.knowledge_graph.models.inner_softmax import Places, inner_softmax_loss
-from hybonet.tasks.knowledge_graph.models.own_scores import own_scores
+from hybonet.tasks.knowledge_graph.models.per_triple_scores import per_triple_scores
 from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel, inner
 
 #: Candidates are read from the table in place if there is at least one for so many of its rows.
@@ -53,7 +53,7 @@ class Choice:
         known: questions (rows) and entities that are no candidates to them, besides the right tail.
         smoothing: share of the target spread evenly over the other candidates.
         total: entities that a sample of candidates stands for; None if they are all there are.
-        sharpness: what each question's scores are multiplied with; 1 if None.
+        logit_scale: what each question's scores are multiplied with; 1 if None.
         soft: answers besides the right tail that are right in part.
     """
 
@@ -61,7 +61,7 @@ class Choice:
     known: Places | None = None
     smoothing: float = 0.0
     total: int | None = None
-    sharpness: Tensor | None = None
+    logit_scale: Tensor | None = None
     soft: SoftAnswers | None = None
 
 
@@ -84,7 +84,7 @@ class InnerProductModel(TripleModel):
         return inner(question, candidates)
 
     @torch.no_grad()
-    def all_by_one_reading(self, heads: Tensor, relations: Tensor) -> Iterator[Tensor]:
+    def all_in_one_direction(self, heads: Tensor, relations: Tensor) -> Iterator[Tensor]:
         # Kernels for narrow matrices like the long side to be contiguous; fresh memory would cost like the scores.
         across, buffer = self.candidates(None).T.contiguous(), None
         for question, h, r in self.questions(heads, relations):
@@ -95,7 +95,7 @@ class InnerProductModel(TripleModel):
     @torch.no_grad()
     def products(self, heads: Tensor, relations: Tensor, rows: int) -> Iterator[Product]:
         """Scores of all entities as :meth:`all_scores` has them, as products of at most so many rows."""
-        if not self.reads_both_ways:
+        if not self.scores_both_directions:
             right = self.candidates(None)
             for h, r in zip(heads.split(rows), relations.split(rows), strict=True):
                 yield Product(self.question(h, r), right, h, self.loop_score(r))
@@ -112,11 +112,11 @@ class InnerProductModel(TripleModel):
                 mixed = None if loop is None or back is None else share * loop + (1 - share) * back
                 yield Product(left, right, h, mixed)
 
-    def read_back(self, questions: Tensor, heads: Tensor, relation: Tensor, pool: Tensor | None) -> Tensor:
+    def score_inverse(self, questions: Tensor, heads: Tensor, relation: Tensor, pool: Tensor | None) -> Tensor:
         scores = inner(self.candidates(heads), questions)
         return self.adjust(scores, heads, relation.expand(len(heads)), pool)  # a loop is one in either direction
 
-    def mix_back_(self, scores: Tensor, share: float, questions: Tensor, heads: Tensor, relation: Tensor) -> None:
+    def mix_inverse_(self, scores: Tensor, share: float, questions: Tensor, heads: Tensor, relation: Tensor) -> None:
         scores.addmm_(self.candidates(heads), questions.T, beta=share, alpha=1 - share)  # one pass over the scores
         loop = self.loop_score(relation.expand(len(heads)))
         if loop is not None:
@@ -124,11 +124,11 @@ class InnerProductModel(TripleModel):
 
     def compare(self, question: Tensor, relations: Tensor, entities: Tensor | None) -> Tensor:
         if entities is not None and entities.dim() == 2 and self.are_read_in_place(entities):
-            return own_scores(question, self.candidates(None), entities)
+            return per_triple_scores(question, self.candidates(None), entities)
         return super().compare(question, relations, entities)
 
     def are_read_in_place(self, entities: Tensor) -> bool:
-        """Whether :func:`own_scores` is to read each question's own candidates, ``(B, N)``.
+        """Whether :func:`per_triple_scores` is to read each question's own candidates, ``(B, N)``.
 
         It takes passes over the whole table, which cost little beside many candidates.
         """
@@ -168,9 +168,9 @@ class InnerProductModel(TripleModel):
             right = right.view(*own.shape, -1)
         truth = self.adjust(self.match(question, relations, right), heads, relations, own)
         loop = self.loop_score(relations)
-        if choice.sharpness is not None:
-            question, truth = question * choice.sharpness[:, None], truth * choice.sharpness[:, None]
-            loop = loop * choice.sharpness if loop is not None else None
+        if choice.logit_scale is not None:
+            question, truth = question * choice.logit_scale[:, None], truth * choice.logit_scale[:, None]
+            loop = loop * choice.logit_scale if loop is not None else None
         rows = torch.arange(len(heads), device=heads.device)
         no_candidates = _each_once(own, choice.known)
         left_out = _locate(no_candidates, pool, self.num_entities)

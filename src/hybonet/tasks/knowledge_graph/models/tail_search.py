@@ -55,7 +55,7 @@ class TailSearch:
     Of every block of 64 entities only the best score is kept: the ``top`` best tails lie in the ``top`` best blocks,
     and are looked for there. In memory are the scores of one step and the best of each block, of 128 questions at most.
 
-    It knows one reading of a triple; for both there is :class:`ScoreSearch`.
+    It scores triples in one direction; for both there is :class:`ScoreSearch`.
 
     The points are prepared once: make a new search after a change of the scorer's weights.
 
@@ -153,7 +153,7 @@ class TailSearch:
 
 
 class ScoreSearch:
-    """Search for models whose score is no inner product, or by both readings: all scores of a few questions at a time.
+    """Search for models whose score is no inner product, or in both directions: all scores, a few questions at a time.
 
     Example:
         >>> from hybonet.tasks.knowledge_graph.models import TransE

@@ -15,7 +15,7 @@ class TransE(VectorModel):
 
     Args:
         num_entities, num_relations: without reciprocals.
-        dim: numbers an entity.
+        dim: dimensions per entity.
         margin: γ.
         norm: 1 or 2, of the distance.
         dropout: on the question.
@@ -59,7 +59,7 @@ class RotatE(VectorModel):
 
     Args:
         num_entities, num_relations: without reciprocals.
-        dim: real numbers an entity, two for each complex one.
+        dim: real dimensions per entity, two for each complex one.
         margin: γ.
         dropout: on the question.
 

@@ -12,7 +12,7 @@ from hybonet.nn import LorentzEmbedding
 
 #: Scores of all entities are made so many at a time, from the questions of so many triples.
 _SCORES, _QUESTIONS = 1 << 21, 256
-#: Questions of candidates by the other reading are made so many at a time.
+#: Questions of candidates by the inverse relation are made so many at a time.
 _BACK = 1024
 
 
@@ -22,10 +22,10 @@ class TripleModel(nn.Module, ABC):
     A model turns head and relation into a question (:meth:`question`), and compares it with the points of candidate
     tails (:meth:`match`). Everything else follows: scores of single triples, of candidates of their own for every
     question, of one pool of candidates for all questions, and of all entities. Questions for heads are asked through
-    reciprocal relations: relation ``r + num_relations`` means r read backwards.
+    reciprocal relations: relation ``r + num_relations`` is the inverse of r.
 
-    A triple can therefore be read in two ways, from head to tail and back, which are learned one by one. Outside of
-    training :meth:`read_both_ways` makes its score a mean of both.
+    A triple can therefore be scored in two directions, from head to tail and back, which are learned one by one.
+    Outside of training :meth:`score_both_directions` makes its score a mean of both.
 
     Shapes: ``heads (B,)``, ``relations (B,)``, ``tails (B,)`` or ``(B, N)`` ``->`` scores shaped as ``tails``; with
     ``pool (P,)`` instead, ``(B, P)``; with ``tails (B, N)`` and ``pool (P,)``, ``(B, N + P)``; with neither, of all
@@ -35,7 +35,7 @@ class TripleModel(nn.Module, ABC):
     num_entities: int
     num_relations: int
     entities: nn.Embedding | LorentzEmbedding  #: the table of entities
-    shares: Tensor | None = None  #: of a relation's own reading in the score, where the other has the rest
+    shares: Tensor | None = None  #: of a relation in the score, where its inverse has the rest
 
     @abstractmethod
     def points(self, entities: Tensor | None = None) -> Tensor:
@@ -65,11 +65,11 @@ class TripleModel(nn.Module, ABC):
         """Scores of a question's candidates with what depends on more than the match; as they are by default."""
         return scores
 
-    def read_both_ways(self, shares: Tensor | None) -> None:
-        r"""Score triples by both readings, but in training: :math:`a_r s(h, r, t) + (1 - a_r) s(t, r^{-1}, h)`.
+    def score_both_directions(self, shares: Tensor | None) -> None:
+        r"""Score triples in both directions, but in training: :math:`a_r s(h, r, t) + (1 - a_r) s(t, r^{-1}, h)`.
 
         Args:
-            shares: a, ``(2 * num_relations,)``, reciprocal relations included; None: each question by its own reading.
+            shares: a, ``(2 * num_relations,)``, reciprocal relations included; None: in one direction.
         """
         if shares is not None and shares.shape != (2 * self.num_relations,):
             raise ValueError(
@@ -81,31 +81,31 @@ class TripleModel(nn.Module, ABC):
         self.shares = shares
 
     @property
-    def reads_both_ways(self) -> bool:
-        """Whether scores are those of :meth:`read_both_ways` now: not in training."""
+    def scores_both_directions(self) -> bool:
+        """Whether scores are those of :meth:`score_both_directions` now: not in training."""
         return self.shares is not None and not self.training
 
     def forward(
         self, heads: Tensor, relations: Tensor, tails: Tensor | None = None, *, pool: Tensor | None = None
     ) -> Tensor:
-        scores = self.one_reading(heads, relations, tails, pool=pool)
-        if not self.reads_both_ways:
+        scores = self.one_direction(heads, relations, tails, pool=pool)
+        if not self.scores_both_directions:
             return scores
         back = []
         if tails is not None:
             number = tails[0].numel() if len(tails) else 1
             asked, answer = (each.repeat_interleave(number) for each in (self.reciprocal(relations), heads))
-            back.append(self.one_reading(tails.flatten(), asked, answer).view(len(tails), number))
+            back.append(self.one_direction(tails.flatten(), asked, answer).view(len(tails), number))
         if tails is None or pool is not None:
-            back.append(self._back_from(pool, heads, relations))
+            back.append(self._inverse_scores(pool, heads, relations))
         other = torch.cat(back, dim=1).view(scores.shape)
         share = self._shares_of(relations).view(-1, *[1] * (scores.dim() - 1))
         return share * scores + (1 - share) * other
 
-    def one_reading(
+    def one_direction(
         self, heads: Tensor, relations: Tensor, tails: Tensor | None = None, *, pool: Tensor | None = None
     ) -> Tensor:
-        """Scores by the reading that is asked for alone; arguments and shapes of ``forward``."""
+        """Scores in the direction that is asked for alone; arguments and shapes of ``forward``."""
         question = self.question(heads, relations)
         single = tails is not None and tails.dim() == 1
         own = tails[:, None] if tails is not None and single else tails
@@ -115,24 +115,24 @@ class TripleModel(nn.Module, ABC):
         return scores[:, 0] if single and pool is None else scores
 
     def reciprocal(self, relations: Tensor) -> Tensor:
-        """The same relations read the other way."""
+        """The inverse relations."""
         return (relations + self.num_relations) % (2 * self.num_relations)
 
     def _shares_of(self, relations: Tensor) -> Tensor:
         assert self.shares is not None
         return self.shares.to(relations.device)[relations]
 
-    def _back_from(self, pool: Tensor | None, heads: Tensor, relations: Tensor) -> Tensor:
+    def _inverse_scores(self, pool: Tensor | None, heads: Tensor, relations: Tensor) -> Tensor:
         """Scores of the heads as answers to what is asked of a pool, or of all entities, ``(B, P)``."""
         order = relations.argsort(stable=True)
         found, lengths = relations[order].unique_consecutive(return_counts=True)
         back = [self.entities.weight.new_empty(0, self.num_entities if pool is None else len(pool))]
         for relation, rows in zip(found, order.split(lengths.tolist()), strict=True):
             asked = self.reciprocal(relation)
-            back.append(self.read_back(self._all_asked(pool, asked), heads[rows], asked, pool))
+            back.append(self.score_inverse(self._all_asked(pool, asked), heads[rows], asked, pool))
         return torch.cat(back)[order.argsort()]
 
-    def _with_other_reading(self, blocks: Iterator[Tensor], heads: Tensor, relations: Tensor) -> Iterator[Tensor]:
+    def _with_inverse(self, blocks: Iterator[Tensor], heads: Tensor, relations: Tensor) -> Iterator[Tensor]:
         questions, held, start = None, None, 0
         for scores in blocks:
             found, lengths = relations[start : start + len(scores)].unique_consecutive(return_counts=True)
@@ -140,7 +140,7 @@ class TripleModel(nn.Module, ABC):
                 asked, share = self.reciprocal(relation), float(self._shares_of(relation))
                 if questions is None or relation != held:
                     questions, held = self._all_asked(None, asked), relation
-                self.mix_back_(part, share, questions, heads[start : start + len(part)], asked)
+                self.mix_inverse_(part, share, questions, heads[start : start + len(part)], asked)
                 start += len(part)
             yield scores
 
@@ -149,15 +149,15 @@ class TripleModel(nn.Module, ABC):
         entities = torch.arange(self.num_entities, device=relation.device) if pool is None else pool
         return torch.cat([self.question(part, relation.expand(len(part))) for part in entities.split(_BACK)])
 
-    def read_back(self, questions: Tensor, heads: Tensor, relation: Tensor, pool: Tensor | None) -> Tensor:
+    def score_inverse(self, questions: Tensor, heads: Tensor, relation: Tensor, pool: Tensor | None) -> Tensor:
         """Scores of entities as answers to questions that a pool, or all, are asked by one relation, ``(B, P)``."""
         entities = torch.arange(self.num_entities, device=heads.device) if pool is None else pool
         asked = relation.expand(len(entities))
         return self.adjust(self.match(questions, asked, self.candidates(heads)), entities, asked, heads).T
 
-    def mix_back_(self, scores: Tensor, share: float, questions: Tensor, heads: Tensor, relation: Tensor) -> None:
-        """Leave scores of all entities their share, and add the rest of :meth:`read_back`, in place."""
-        scores.mul_(share).add_(self.read_back(questions, heads, relation, None), alpha=1 - share)
+    def mix_inverse_(self, scores: Tensor, share: float, questions: Tensor, heads: Tensor, relation: Tensor) -> None:
+        """Leave scores of all entities their share, and add the rest of :meth:`score_inverse`, in place."""
+        scores.mul_(share).add_(self.score_inverse(questions, heads, relation, None), alpha=1 - share)
 
     def biases(self, table: Tensor, entities: Tensor | None) -> Tensor:
         """Numbers of entities, ``(N,), (...) -> (...)``, of all by default; with sparse gradients if the rows have."""
@@ -172,12 +172,12 @@ class TripleModel(nn.Module, ABC):
         What is the same for all questions is made once; what is the same for those of a relation, once for
         each stretch of them. Use a block up before you ask for the next; no gradients.
         """
-        blocks = self.all_by_one_reading(heads, relations)
-        yield from self._with_other_reading(blocks, heads, relations) if self.reads_both_ways else blocks
+        blocks = self.all_in_one_direction(heads, relations)
+        yield from self._with_inverse(blocks, heads, relations) if self.scores_both_directions else blocks
 
     @torch.no_grad()
-    def all_by_one_reading(self, heads: Tensor, relations: Tensor) -> Iterator[Tensor]:
-        """As :meth:`all_scores`, by the reading that is asked for alone."""
+    def all_in_one_direction(self, heads: Tensor, relations: Tensor) -> Iterator[Tensor]:
+        """As :meth:`all_scores`, in the direction that is asked for alone."""
         candidates = self.candidates(None)
         for question, h, r in self.questions(heads, relations):
             yield self.adjust(self.match(question, r, candidates), h, r, None)

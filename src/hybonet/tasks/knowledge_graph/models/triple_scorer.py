@@ -17,7 +17,7 @@ from hybonet.nn import LorentzEmbedding, LorentzModule, gated_lift
 from hybonet.nn.dropout import dropout
 from hybonet.tasks.knowledge_graph.models.grouped_linear import grouped_linear
 from hybonet.tasks.knowledge_graph.models.inner_product import InnerProductModel, with_bias, with_offset
-from hybonet.tasks.knowledge_graph.models.own_scores import own_scores
+from hybonet.tasks.knowledge_graph.models.per_triple_scores import per_triple_scores
 
 
 class TripleScorer(LorentzModule, InnerProductModel):
@@ -40,7 +40,7 @@ class TripleScorer(LorentzModule, InnerProductModel):
             that has no loops in the data learns so. Without it a relation whose map is close to the identity, such as a
             symmetric one, always finds the entity asked about the best answer.
         symmetric: relations that hold both ways: each is one with its reciprocal, so that h r t and t r h have the same
-            map, and what is learnt of one reading is known of the other.
+            map, and what is learnt of one direction is known of the other.
 
     Shapes: ``heads (B,)``, ``relations (B,)``, ``tails (B,)`` or ``(B, N)`` ``->`` scores shaped as ``tails``;
     with ``pool (P,)`` instead, of the same candidates for all questions, ``(B, P)``; with neither, of all entities,
@@ -132,7 +132,7 @@ class TripleScorer(LorentzModule, InnerProductModel):
         manifold = Lorentz(options.pop("K"), learnable=options.pop("learn_curvature"))
         shares = options.pop("shares", None)
         scorer = cls(**options | {"dtype": getattr(torch, options["dtype"])}, manifold=manifold)
-        scorer.read_both_ways(None if shares is None else torch.tensor(shares))
+        scorer.score_both_directions(None if shares is None else torch.tensor(shares))
         return scorer
 
     def reset_parameters(self) -> None:
@@ -152,17 +152,19 @@ class TripleScorer(LorentzModule, InnerProductModel):
         """Space parts as they are stored, not as ``max_norm`` shortens them: of that length nothing could change."""
         return F.embedding(entities, self.entities.weight, sparse=self.entities.sparse)[..., 1:]
 
-    def one_reading(
+    def one_direction(
         self, heads: Tensor, relations: Tensor, tails: Tensor | None = None, *, pool: Tensor | None = None
     ) -> Tensor:
         own = tails is not None and tails.dim() == 2 and pool is None
         if tails is None or not own or self.manifold.learnable or not self.are_read_in_place(tails):
-            return super().one_reading(heads, relations, tails, pool=pool)
+            return super().one_direction(heads, relations, tails, pool=pool)
         # Neither points nor biases of the candidates are copied, and the table gets one gradient of all that read it.
         rows, table = rows_and_table(self.entities.weight, heads)
         query, offset = self._queries(self.entities.on_sheet(rows), heads, relations)
         norm, bias = longest(self.entities.max_norm, table), self.tail_bias
-        scores = own_scores(query, table, tails, bias=bias, max_norm=norm, manifold=self.manifold) + offset[:, None]
+        scores = (
+            per_triple_scores(query, table, tails, bias=bias, max_norm=norm, manifold=self.manifold) + offset[:, None]
+        )
         return self.adjust(scores, heads, relations, tails)
 
     def _map(self, x: Tensor, relations: Tensor) -> Tensor:

@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from hybonet import Lorentz
-from hybonet.kernels import norm_clipping as shortened_module
-from hybonet.kernels.norm_clipping import shortened
+from hybonet.kernels import norm_clipping
+from hybonet.kernels.norm_clipping import clip_norms
 from hybonet.tasks.knowledge_graph import models as baselines
 from hybonet.tasks.knowledge_graph.models import inner_product as inner_product_module
-from hybonet.tasks.knowledge_graph.models.own_scores import own_scores
+from hybonet.tasks.knowledge_graph.models.per_triple_scores import per_triple_scores
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 
 pytestmark = pytest.mark.usefixtures("either_way")
@@ -30,7 +30,7 @@ def leaves(dtype=torch.float64):
 
 
 def from_copies(question, table, bias, max_norm, manifold):
-    points = table if max_norm is None else shortened(table, max_norm, manifold)
+    points = table if max_norm is None else clip_norms(table, max_norm, manifold)
     return torch.einsum("bk,bck->bc", question, points[INDEX]) + bias[INDEX]
 
 
@@ -38,14 +38,14 @@ def from_copies(question, table, bias, max_norm, manifold):
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("block", [1, 12, 1 << 17])
 def test_values_and_gradients_are_those_of_copied_rows(max_norm, dtype, block, monkeypatch):
-    monkeypatch.setattr(shortened_module, "_BLOCK", block)
+    monkeypatch.setattr(norm_clipping, "_BLOCK", block)
     manifold = Lorentz(-0.7)
     results = []
     for in_place in (True, False):
         inputs = leaves(dtype)
         if in_place:
             question, table, bias = inputs
-            scores = own_scores(question, table, INDEX, bias=bias, max_norm=max_norm, manifold=manifold)
+            scores = per_triple_scores(question, table, INDEX, bias=bias, max_norm=max_norm, manifold=manifold)
         else:
             scores = from_copies(*inputs, max_norm, manifold)
         (scores * torch.linspace(-1, 2, scores.numel(), dtype=dtype).view_as(scores)).sum().backward()
@@ -60,12 +60,12 @@ def test_gradients_by_finite_differences(max_norm):
     manifold = Lorentz()
 
     def scores(question, table, bias):
-        return own_scores(question, table, INDEX, bias=bias, max_norm=max_norm, manifold=manifold)
+        return per_triple_scores(question, table, INDEX, bias=bias, max_norm=max_norm, manifold=manifold)
 
     assert torch.autograd.gradcheck(scores, leaves())
     question, table, _ = leaves()
-    assert torch.autograd.gradcheck(lambda q: own_scores(q, table.detach(), INDEX), question)
-    assert torch.autograd.gradcheck(lambda t: own_scores(question.detach(), t, INDEX), table)
+    assert torch.autograd.gradcheck(lambda q: per_triple_scores(q, table.detach(), INDEX), question)
+    assert torch.autograd.gradcheck(lambda t: per_triple_scores(question.detach(), t, INDEX), table)
 
 
 def test_entities_beyond_sixteen_bits_have_gradients_of_their_own():
@@ -73,7 +73,7 @@ def test_entities_beyond_sixteen_bits_have_gradients_of_their_own():
     index = torch.tensor([[3, (1 << 16) + 3], [entities - 1, 3], [0, 1 << 16]])
     question = torch.eye(3)
     table = torch.zeros(entities, 3, requires_grad=True)
-    own_scores(question, table, index).backward(torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+    per_triple_scores(question, table, index).backward(torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
     expected = torch.zeros_like(table)
     expected[[3, (1 << 16) + 3, entities - 1, 0, 1 << 16]] = torch.tensor(
         [[1.0, 4.0, 0.0], [2.0, 0.0, 0.0], [0.0, 3.0, 0.0], [0.0, 0.0, 5.0], [0.0, 0.0, 6.0]]
@@ -85,7 +85,7 @@ def test_entities_beyond_sixteen_bits_have_gradients_of_their_own():
 def test_rows_that_are_not_there_are_refused(wrong):
     question, table, _ = leaves()
     with pytest.raises(IndexError, match=f"rows 0 to {ENTITIES - 1}"):
-        own_scores(question, table, torch.tensor([[0, wrong]] * 4))
+        per_triple_scores(question, table, torch.tensor([[0, wrong]] * 4))
 
 
 def models():

@@ -12,11 +12,11 @@ from torch import Tensor
 
 from hybonet import kernels
 from hybonet.geometry import Lorentz
-from hybonet.kernels.norm_clipping import Cut
+from hybonet.kernels.norm_clipping import NormClipping
 from hybonet.kernels.sampled_products import products_at
 
 
-def own_scores(
+def per_triple_scores(
     question: Tensor,
     table: Tensor,
     index: Tensor,
@@ -30,7 +30,7 @@ def own_scores(
     The usual way copies every candidate's row, for 1,000 questions with 50 candidates more numbers than a table of
     40,000 entities has, and in the backward pass adds up as many rows of gradients. Here rows are read in place, and
     the table's gradient is written once, row by row, from the candidates sorted by entity. With ``max_norm`` the
-    shortened table is never made either: the factor and the time of a row are two numbers.
+    clipped table is never made either: the factor and the time of a row are two numbers.
 
     Where :func:`~hybonet.kernels.sampled_products.are_sampled` the table; differentiable once.
 
@@ -39,12 +39,12 @@ def own_scores(
         table: ``(N, k)``.
         index: rows wanted by each question, ``(B, C)``.
         bias: added to a row's products, ``(N,)``.
-        max_norm, manifold: read the rows as :func:`~hybonet.kernels.norm_clipping.shortened` gives them.
+        max_norm, manifold: read the rows as :func:`~hybonet.kernels.norm_clipping.clip_norms` gives them.
 
     Example:
         >>> import torch
         >>> table = torch.tensor([[1.0, 0.0], [0.0, 2.0]])
-        >>> own_scores(torch.tensor([[3.0, 4.0], [5.0, 6.0]]), table, torch.tensor([[1, 0], [1, 1]]))
+        >>> per_triple_scores(torch.tensor([[3.0, 4.0], [5.0, 6.0]]), table, torch.tensor([[1, 0], [1, 1]]))
         tensor([[ 8.,  3.],
                 [12., 12.]])
     """
@@ -57,7 +57,7 @@ def own_scores(
         raise ValueError(f"expected a question {wanted} and a bias ({len(table)},), got {got}")
     with torch.autocast("cpu", enabled=False):  # the kernels take one dtype, forwards and backwards
         question = question.to(table.dtype).contiguous()
-        way = _InOnePass if kernels.run_on(table) else _OwnScores
+        way = _InOnePass if kernels.run_on(table) else _PerTripleScores
         return way.apply(question, table, bias, index.contiguous(), max_norm, manifold)
 
 
@@ -74,26 +74,26 @@ class _InOnePass(torch.autograd.Function):
         max_norm: float | None,
         manifold: Lorentz | None,
     ) -> Tensor:
-        from hybonet.kernels.own_scores import score
+        from hybonet.kernels.per_triple_scores import score
 
-        cut, asked = max_norm is not None, question
-        if cut:
+        clip, asked = max_norm is not None, question
+        if clip:
             asked = question.clone()
             asked[:, 0] = 0.0  # the time that is stored is not that of the points
         scores = question.new_empty(index.shape)
-        # Of a row that is cut, a product and two numbers are kept for the way back.
-        kept = question.new_empty(3, *(index.shape if cut else (0, 0)))
+        # Of a row that is clipped, a product and two numbers are kept for the way back.
+        kept = question.new_empty(3, *(index.shape if clip else (0, 0)))
         k = 1.0 if manifold is None else -1.0 / manifold.curvature
         bias = question.new_empty(0) if bias is None else bias.to(question.dtype).contiguous()
-        score(question, asked, table, bias, index, cut, max_norm or 0.0, k, scores, *kept)
+        score(question, asked, table, bias, index, clip, max_norm or 0.0, k, scores, *kept)
         ctx.save_for_backward(question, table, index, kept)
-        ctx.cut = cut
+        ctx.clip = clip
         return scores
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        from hybonet.kernels.own_scores import back_to_question, back_to_table, sort_by_entity
+        from hybonet.kernels.per_triple_scores import back_to_question, back_to_table, sort_by_entity
 
         question, table, index, kept = ctx.saved_tensors
         gradient, (products, factors, times) = gradient.contiguous(), kept
@@ -101,18 +101,18 @@ class _InOnePass(torch.autograd.Function):
         of_question = of_table = of_bias = None
         if wants_question:
             of_question = torch.empty_like(question)
-            back_to_question(table, index, gradient, ctx.cut, factors, times, of_question)
+            back_to_question(table, index, gradient, ctx.clip, factors, times, of_question)
         if wants_table or wants_bias:  # in one pass, both
             starts, places = index.new_zeros(len(table) + 1), torch.empty_like(index.flatten())
             sort_by_entity(index.flatten(), starts, places)
             of_table, of_bias = torch.empty_like(table), table.new_empty(len(table))
             back_to_table(
-                question, table, gradient, starts, places, ctx.cut, products, factors, times, of_table, of_bias
+                question, table, gradient, starts, places, ctx.clip, products, factors, times, of_table, of_bias
             )
         return of_question, of_table if wants_table else None, of_bias if wants_bias else None, None, None, None
 
 
-class _OwnScores(torch.autograd.Function):
+class _PerTripleScores(torch.autograd.Function):
     """By torch's sparse kernels."""
 
     @staticmethod
@@ -127,12 +127,12 @@ class _OwnScores(torch.autograd.Function):
     ) -> Tensor:
         ctx.save_for_backward(question, table, index)
         question, table = question.detach(), table.detach()
-        ctx.cut, ctx.asked = None, question
+        ctx.clip, ctx.asked = None, question
         if max_norm is None:
             scores = _products(question, table, index)
         else:
-            ctx.cut = Cut.of(table, max_norm, manifold)
-            ctx.factor, ctx.time = _look_up(ctx.cut.factor, index), _look_up(ctx.cut.time, index)
+            ctx.clip = NormClipping.of(table, max_norm, manifold)
+            ctx.factor, ctx.time = _look_up(ctx.clip.factor, index), _look_up(ctx.clip.time, index)
             ctx.asked = question.clone()
             ctx.asked[:, 0] = 0.0  # the time that is stored is not that of the points
             ctx.products = _products(ctx.asked, table, index)
@@ -144,17 +144,17 @@ class _OwnScores(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         question, table, index = (saved.detach() for saved in ctx.saved_tensors)
         wants_question, wants_table, wants_bias = ctx.needs_input_grad[:3]
-        weight = gradient.contiguous() if ctx.cut is None else gradient * ctx.factor
+        weight = gradient.contiguous() if ctx.clip is None else gradient * ctx.factor
         of_question = of_table = of_bias = None
         if wants_question:
             of_question = F.embedding_bag(index, table, mode="sum", per_sample_weights=weight)
-            if ctx.cut is not None:
+            if ctx.clip is not None:
                 of_question[:, 0] = torch.linalg.vecdot(gradient, ctx.time)
         if wants_table:
             of_table = _sums_by_entity(ctx.asked, index, weight, len(table))
-            if ctx.cut is not None:
+            if ctx.clip is not None:
                 of_time = _totals(index, gradient * question[:, :1], len(table))
-                ctx.cut.back_(table, of_table, of_time, along=_totals(index, weight * ctx.products, len(table)))
+                ctx.clip.back_(table, of_table, of_time, along=_totals(index, weight * ctx.products, len(table)))
         if wants_bias:
             of_bias = _totals(index, gradient, len(table))
         return of_question, of_table, of_bias, None, None, None

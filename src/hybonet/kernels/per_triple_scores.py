@@ -1,7 +1,7 @@
 """Inner products of questions with rows of a table that each wants, and their gradients.
 
-Rows are those of the knowledge-graph models' ``own_scores``: as they are, or (``cut``) points whose space part is the
-row's, shortened to ``max_norm``, and whose time follows.
+Rows are those of the knowledge-graph models' ``per_triple_scores``: as they are, or (``clip``) points whose space part
+is the row's, clipped to ``max_norm``, and whose time follows.
 
 Loops go over whole rows, time included, and time is mended afterwards: a loop over 31 of 32 coordinates would leave
 half of them to be worked on one by one.
@@ -36,7 +36,7 @@ def score(
     table: Any,
     bias: Any,
     index: Any,
-    cut: bool,
+    clip: bool,
     max_norm: float,
     k: float,
     scores: Any,
@@ -44,9 +44,9 @@ def score(
     factors: Any,
     times: Any,
 ) -> None:
-    """Scores ``(B, C)``; with ``cut`` also what :func:`back_to_table` needs: products without factor, factors, times.
+    """Scores ``(B, C)``; with ``clip`` also what :func:`back_to_table` needs: products without factor, factors, times.
 
-    ``asked`` are the questions, with ``cut`` those with a time of 0; ``bias`` may be empty.
+    ``asked`` are the questions, with ``clip`` those with a time of 0; ``bias`` may be empty.
     """
     width, biased = table.shape[1], len(bias) > 0
     number = question.dtype.type
@@ -57,7 +57,7 @@ def score(
             for d in range(width):
                 product += asked[row, d] * table[entity, d]
                 square += table[entity, d] * table[entity, d]
-            if cut:
+            if clip:
                 square = _without_time(square, table, entity)
                 length = np.sqrt(square)
                 factor = number(1)
@@ -74,7 +74,7 @@ def score(
 
 @parallel
 def back_to_question(
-    table: Any, index: Any, gradient: Any, cut: bool, factors: Any, times: Any, of_question: Any
+    table: Any, index: Any, gradient: Any, clip: bool, factors: Any, times: Any, of_question: Any
 ) -> None:
     """The gradient of the questions, ``(B, k)``."""
     width = table.shape[1]
@@ -83,12 +83,12 @@ def back_to_question(
         of_time = table.dtype.type(0)
         for column in range(index.shape[1]):
             entity, weight = index[row, column], gradient[row, column]
-            if cut:
+            if clip:
                 of_time += weight * times[row, column]
                 weight *= factors[row, column]
             for d in range(width):
                 of_question[row, d] += weight * table[entity, d]
-        if cut:
+        if clip:
             of_question[row, 0] = of_time
 
 
@@ -118,7 +118,7 @@ def back_to_table(
     gradient: Any,
     starts: Any,
     places: Any,
-    cut: bool,
+    clip: bool,
     products: Any,
     factors: Any,
     times: Any,
@@ -136,7 +136,7 @@ def back_to_table(
             row, column = places[at] // candidates, places[at] % candidates
             weight = gradient[row, column]
             total += weight
-            if cut:
+            if clip:
                 factor, time = factors[row, column], times[row, column]
                 of_time += weight * question[row, 0]
                 weight *= factor
@@ -144,8 +144,8 @@ def back_to_table(
             for d in range(width):
                 of_table[entity, d] += weight * question[row, d]
         of_bias[entity] = total
-        if cut and starts[entity] < starts[entity + 1]:
-            # Time follows from space, dt/dx = x/t. The length of a row that was cut is fixed: it feels only what of
+        if clip and starts[entity] < starts[entity + 1]:
+            # Time follows from space, dt/dx = x/t. The length of a row that was clipped is fixed: it feels only what of
             # the gradient is at right angles to it.
             outward = of_time / time
             if factor < 1:

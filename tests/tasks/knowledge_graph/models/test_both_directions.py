@@ -1,4 +1,4 @@
-"""Scores by both readings of a triple."""
+"""Scores of a triple in both directions."""
 
 import pytest
 import torch
@@ -26,24 +26,24 @@ def scorer(name):
 
 
 def expected(model, heads, relations, tails):
-    """The formula, one triple at a time, by the scores of one reading."""
+    """The formula, one triple at a time, by the scores of one direction."""
     scores = torch.empty(tails.shape)
     for row, (h, r) in enumerate(zip(heads.tolist(), relations.tolist(), strict=True)):
         for column, t in enumerate(tails[row].tolist()):
             other = (r + RELATIONS) % (2 * RELATIONS)
-            one = model.one_reading(torch.tensor([h]), torch.tensor([r]), torch.tensor([t]))
-            back = model.one_reading(torch.tensor([t]), torch.tensor([other]), torch.tensor([h]))
+            one = model.one_direction(torch.tensor([h]), torch.tensor([r]), torch.tensor([t]))
+            back = model.one_direction(torch.tensor([t]), torch.tensor([other]), torch.tensor([h]))
             scores[row, column] = SHARES[r] * one + (1 - SHARES[r]) * back
     return scores
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_every_kind_of_candidates_has_the_mean_of_both_readings(name):
+def test_every_kind_of_candidates_has_the_mean_of_both_directions(name):
     model = scorer(name)
     every = torch.arange(ENTITIES).expand(len(HEADS), -1)
     with torch.no_grad():
         wanted = expected(model, HEADS, ASKED, every)
-        model.read_both_ways(SHARES)
+        model.score_both_directions(SHARES)
         pool = torch.tensor([0, 3, 4, 22])
         found = {
             "all": model(HEADS, ASKED),
@@ -62,7 +62,7 @@ def test_every_kind_of_candidates_has_the_mean_of_both_readings(name):
 
 def test_blocks_of_any_size_are_mixed_with_their_own_relation(monkeypatch):
     model = scorer("TripleScorer")
-    model.read_both_ways(SHARES)
+    model.score_both_directions(SHARES)
     heads, relations = torch.randint(ENTITIES, (40,)), torch.randint(2 * RELATIONS, (40,)).sort().values
     whole = torch.cat([block.clone() for block in model.all_scores(heads, relations)])
     monkeypatch.setattr("hybonet.tasks.knowledge_graph.models.triple_model._SCORES", 3 * ENTITIES)
@@ -71,20 +71,20 @@ def test_blocks_of_any_size_are_mixed_with_their_own_relation(monkeypatch):
     torch.testing.assert_close(torch.cat(small), whole)
 
 
-def test_training_knows_one_reading_only():
+def test_training_knows_one_direction_only():
     model = scorer("TripleScorer")
     one = model(HEADS, ASKED)
-    model.read_both_ways(SHARES)
+    model.score_both_directions(SHARES)
     assert not torch.allclose(model(HEADS, ASKED), one)
     torch.testing.assert_close(model.train()(HEADS, ASKED), one)
-    model.eval().read_both_ways(None)
+    model.eval().score_both_directions(None)
     torch.testing.assert_close(model(HEADS, ASKED), one)
 
 
 @pytest.mark.parametrize("name", ["TripleScorer", "DistMult", "MuRE", "RotH"])
 def test_scores_under_autocast(name):
     model = scorer(name)
-    model.read_both_ways(SHARES)
+    model.score_both_directions(SHARES)
     exact = model(HEADS, ASKED)
     with torch.autocast("cpu", torch.bfloat16):
         rounded = model(HEADS, ASKED)
@@ -97,12 +97,12 @@ def test_scores_under_autocast(name):
 )
 def test_shares_that_are_none_are_refused(shares, message):
     with pytest.raises(ValueError, match=message):
-        scorer("TripleScorer").read_both_ways(shares)
+        scorer("TripleScorer").score_both_directions(shares)
 
 
 def test_the_configuration_keeps_the_shares():
     model = scorer("TripleScorer")
-    model.read_both_ways(SHARES)
+    model.score_both_directions(SHARES)
     again = TripleScorer.from_config(model.config()).eval()
     again.load_state_dict(model.state_dict())
     torch.testing.assert_close(again(HEADS, ASKED), model(HEADS, ASKED))

@@ -1,0 +1,236 @@
+"""Data of other libraries, as they are: frames, rows, factories and graphs give what files of the same content give."""
+
+from pathlib import Path
+from typing import Any
+
+import networkx
+import numpy as np
+import pytest
+import torch
+
+from hybonet import data as hybonet_data
+from hybonet.data import (
+    load_corpus,
+    load_graph,
+    load_hierarchy,
+    load_knowledge_graph,
+    load_mentions,
+    load_treebank,
+)
+
+pandas = pytest.importorskip("pandas")
+
+TRIPLES = [(n, relation, (n + step) % 30) for n in range(30) for relation, step in (("next", 1), ("second", 2))]
+HEADER = ["head", "relation", "tail"]
+
+
+def labelled(graph: Any) -> list[set[tuple[str, str, str]]]:
+    return [
+        {(graph.entities[h], graph.relations[r], graph.entities[t]) for h, r, t in graph.triples(split).tolist()}
+        for split in ("train", "valid", "test")
+    ]
+
+
+@pytest.fixture(scope="module")
+def from_file(tmp_path_factory: pytest.TempPathFactory) -> list[set[tuple[str, str, str]]]:
+    path = tmp_path_factory.mktemp("triples") / "ring.csv"
+    path.write_text("".join(f"{h},{r},{t}\n" for h, r, t in TRIPLES))
+    return labelled(load_knowledge_graph(str(path), valid=0.1, test=0.1))
+
+
+def multigraph() -> Any:
+    graph = networkx.MultiDiGraph()
+    graph.add_edges_from((h, t, {"relation": r}) for h, r, t in TRIPLES)
+    return graph
+
+
+def keyed() -> Any:
+    graph = networkx.MultiDiGraph()
+    graph.add_edges_from((h, t, r) for h, r, t in TRIPLES)
+    return graph
+
+
+def factory(rows: Any = TRIPLES) -> Any:
+    triples = pytest.importorskip("pykeen.triples")
+    return triples.TriplesFactory.from_labeled_triples(np.array([[str(cell) for cell in row] for row in rows]))
+
+
+FORMS = {
+    "rows": lambda: TRIPLES,
+    "rows with a header": lambda: [tuple(HEADER), *TRIPLES],
+    "mappings": lambda: [dict(zip(HEADER, row, strict=True)) for row in TRIPLES],
+    "pandas": lambda: pandas.DataFrame(TRIPLES, columns=HEADER),
+    "pandas, other order": lambda: pandas.DataFrame(TRIPLES, columns=HEADER)[["tail", "head", "relation"]],
+    "pandas without names": lambda: pandas.DataFrame(TRIPLES),
+    "numpy": lambda: np.array(TRIPLES, dtype=object),
+    "polars": lambda: pytest.importorskip("polars").DataFrame(
+        {name: [row[at] for row in TRIPLES] for at, name in enumerate(HEADER)}
+    ),
+    "pyarrow": lambda: pytest.importorskip("pyarrow").Table.from_pandas(pandas.DataFrame(TRIPLES, columns=HEADER)),
+    "datasets": lambda: pytest.importorskip("datasets").Dataset.from_pandas(pandas.DataFrame(TRIPLES, columns=HEADER)),
+    "networkx, attribute": multigraph,
+    "networkx, key": keyed,
+    "pykeen": factory,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_triples_of_any_form_are_those_of_a_file(form: str, from_file: list[set[tuple[str, str, str]]]) -> None:
+    graph = load_knowledge_graph(FORMS[form](), valid=0.1, test=0.1)
+    assert labelled(graph) == from_file
+    assert any("held out with seed 0" in note for note in graph.notes)
+    assert all(len(checksum) == 64 for checksum in graph.sha256.values())
+    assert load_knowledge_graph(graph) is graph
+
+
+def test_parts_are_kept(from_file: list[set[tuple[str, str, str]]]) -> None:
+    train, valid, test = ([tuple(row) for row in sorted(part)] for part in from_file)
+    frame = pandas.DataFrame(train, columns=HEADER)
+    expected = [set(train), set(valid), set(test)]
+    assert labelled(load_knowledge_graph({"train": frame, "dev": valid, "test": test})) == expected
+    assert labelled(load_knowledge_graph((factory(train), factory(valid), factory(test)))) == expected
+    two = load_knowledge_graph((factory(train), factory(test)))
+    assert labelled(two)[2] == set(test)
+    assert "for valid held out" in " ".join(two.notes)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (3, "expected a name, a path, a data frame or rows of tuples, got int"),
+        ([], "expected rows, got an empty list"),
+        ([("a", "b")], "expected 3 columns .* got 2; choose three with columns="),
+        ([("a", "r", "b"), ("a", None, "b")], "row 2: expected a printable relation, got an empty field"),
+        ([HEADER, ("a", "r", float("nan"))], "row 2: expected a printable tail, got an empty field"),
+        ([("a", "r", "b"), ("c",)], r"row 2: expected 3 values as in the first row, got \('c',\)"),
+        (["a r b"], "row 1: expected a tuple or a mapping, got 'a r b'"),
+        ({"rows": TRIPLES}, "expected parts called train, valid and test, got rows"),
+        (networkx.path_graph(3), "expected a directed graph, got Graph"),
+        (networkx.DiGraph([(1, 2)]), "expected a relation on every edge"),
+    ],
+    ids=str,
+)
+def test_mistakes_in_triples_are_named(given: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        load_knowledge_graph(given)
+
+
+def test_columns_are_chosen_by_name_and_text_options_are_refused() -> None:
+    frame = pandas.DataFrame([("x", "a", "r", "b")], columns=["id", "who", "does", "whom"])
+    graph = load_knowledge_graph(frame, columns=("who", "does", "whom"), valid=0, test=0)
+    assert graph.describe(graph.train[0]) == "a — r → b"
+    with pytest.raises(ValueError, match="expected separator with text files only, got it with DataFrame"):
+        load_knowledge_graph(frame, separator=";")
+
+
+# Graphs ------------------------------------------------------------------------------------------------------------
+
+
+def test_graphs_of_any_form_are_those_of_files(tmp_path: Path) -> None:
+    pairs, features = [(2, 1), (2, 3), (3, 2), (3, 3)], [(1, 0.5), (2, 1.0), (3, 2.0)]
+    labels = {1: "x", 2: "y", 3: "x"}
+    (tmp_path / "e.csv").write_text("".join(f"{a},{b}\n" for a, b in pairs))
+    (tmp_path / "f.csv").write_text("".join(f"{a},{b}\n" for a, b in features))
+    (tmp_path / "l.csv").write_text("node,label\n" + "".join(f"{a},{b}\n" for a, b in labels.items()))
+    expected = load_graph(str(tmp_path / "e.csv"), features=tmp_path / "f.csv", labels=tmp_path / "l.csv")
+    frame = pandas.DataFrame(pairs, columns=["source", "target"])
+    for edges in (pairs, frame, np.array(pairs), torch.tensor(pairs), [("source", "target"), *pairs]):
+        found = load_graph(edges, features=pandas.DataFrame(features, columns=["node", "f"]), labels=labels)
+        assert found.nodes.labels == expected.nodes.labels
+        assert torch.equal(found.edges, expected.edges)
+        assert torch.equal(found.features, expected.features)
+        assert torch.equal(found.labels, expected.labels)
+        assert found.notes == expected.notes
+
+
+def test_a_graph_of_networkx_brings_isolated_nodes_and_labels() -> None:
+    club = networkx.karate_club_graph()
+    club.add_node("nobody")
+    graph = load_graph(club, label_column="club")
+    assert graph.statistics() == {"nodes": 35, "edges": 78, "features": 0, "classes": 2}
+    assert graph.notes == ("1 of 35 nodes have no label", "1 nodes have no edge")
+    assert load_graph(club).labels is None
+
+
+def test_data_of_pyg_is_a_graph() -> None:
+    pyg = pytest.importorskip("torch_geometric.data")
+    given = pyg.Data(edge_index=torch.tensor([[0, 1], [1, 2]]), x=torch.ones(3, 2))
+    assert load_graph(given).statistics() == {"nodes": 3, "edges": 2, "features": 2, "classes": 0}
+
+
+def test_a_knowledge_graph_is_not_taken_for_a_graph() -> None:
+    with pytest.raises(ValueError, match="which is a knowledge graph; load it with load_knowledge_graph"):
+        load_graph("wordnet")
+    with pytest.raises(ValueError, match=r"row 2: expected two names, got an empty one"):
+        load_graph([("a", "b"), ("c", None)])
+
+
+# Text, trees, mentions, hierarchies --------------------------------------------------------------------------------
+
+
+def test_pairs_of_sentences() -> None:
+    rows = [(f"dog {n}", f"Hund {n}") for n in range(40)]
+    expected = load_corpus(rows).splits
+    assert sum(map(len, expected.values())) == 40
+    frame = pandas.DataFrame(rows, columns=["en", "de"])
+    assert load_corpus(frame).splits == expected
+    assert load_corpus(frame[["de", "en"]], direction="en-de").splits == expected
+    translation = [{"translation": {"en": a, "de": b, "fr": "?"}} for a, b in rows]
+    assert load_corpus(translation, direction="en-de").splits == expected
+    parts = load_corpus({"train": rows, "validation": [*rows[:2], ("", "leer")]}, direction="en-de")
+    assert parts.statistics() == {"train": 40, "valid": 2}
+    assert "rows: 1 pair with an empty side left out (row 3)" in parts.notes
+    with pytest.raises(ValueError, match="expected two columns, a sentence and its translation, got 3"):
+        load_corpus([("a", "b", "c")])
+
+
+def test_trees() -> None:
+    trees = [*load_treebank("toy").test[:20]]
+    split = load_treebank(trees)
+    assert (len(split.train), len(split.valid), len(split.test)) == (16, 2, 2)
+    rows = [{"tokens": tree.words, "upos": tree.tags, "head": [str(head) for head in tree.heads]} for tree in trees]
+    assert [tree.heads for tree in load_treebank(rows).train] == [tree.heads for tree in split.train]
+    rows[3]["head"] = ["1"] * len(rows[3]["tokens"])
+    with pytest.raises(ValueError, match="rows, row 4: expected one word with head 0"):
+        load_treebank(rows)
+    assert len(load_treebank({"train": trees, "validation": trees, "test": trees}).valid) == 20
+
+
+def test_mentions(tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("The 1 0\nmayor 0 1\nspoke 1 1\n")
+    rows = [(f"The [mayor] spoke {n} .", ["person"]) for n in range(20)]
+    data = load_mentions(rows, words=tmp_path / "words.txt")
+    assert data.statistics() == {"types": 1, "train": 16, "valid": 2, "test": 2}
+    usual = {
+        "left_context_token": ["The"],
+        "mention_span": "mayor",
+        "right_context_token": ["spoke"],
+        "y_str": ["person"],
+    }
+    again = load_mentions({"train": [usual], "dev": [usual]}, words=tmp_path / "words.txt")
+    assert again.train[0].sentence == "The [mayor] spoke"
+    with pytest.raises(ValueError, match=r"row 1: expected one mention in brackets"):
+        load_mentions([("no brackets", ["x"])], words=tmp_path / "words.txt")
+
+
+def test_hierarchies() -> None:
+    edges = [("dog", "canine"), ("wolf", "canine"), ("canine", "mammal")]
+    expected = load_hierarchy(edges)
+    assert expected.statistics() == {"names": 4, "edges": 3}
+    for form in (
+        pandas.DataFrame(edges, columns=["child", "parent"]),
+        networkx.DiGraph(edges),
+        [("child", "parent"), *edges],
+    ):
+        assert load_hierarchy(form).names == expected.names
+    with pytest.raises(ValueError, match="rows, row 2: expected two different names, got the cycle"):
+        load_hierarchy([("a", "b"), ("b", "b")])
+
+
+# Names -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("old", "new"), [("load_network", "load_graph"), ("load_triples", "load_knowledge_graph")])
+def test_old_names_work_with_a_warning(old: str, new: str) -> None:
+    with pytest.warns(DeprecationWarning, match=f"hybonet.data.{old} is now {new}"):
+        assert getattr(hybonet_data, old) is getattr(hybonet_data, new)
