@@ -18,7 +18,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_help_without_a_run_names_every_task_that_has_the_command(folder: Path) -> None:
     outcome = run("plot --help", folder)
     assert outcome.code == 0
-    for task in verbs.plot.by_task:
+    for task in verbs.plot.tasks():
         assert f"hybonet plot {task} --help" in outcome.output
 
 

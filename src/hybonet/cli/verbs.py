@@ -100,11 +100,11 @@ class VerbCommand:
 
     def _overview(self, tasks: dict[str, TaskSpec]) -> str:
         lines = ["**What it does and its options depend on the task that made the run:**"]
-        verbs = {spec: spec.verb(self.name) for spec in tasks.values()}
-        for spec, verb in verbs.items():
+        verbs = [(spec, spec.verb(self.name)) for spec in tasks.values()]
+        for spec, verb in verbs:
             about = ((verb.about if verb else "") or _ABOUT[self.name]).splitlines()[0]
             lines.append(f"**{spec.title}**: `hybonet {self.name} {spec.name} --help` — {about}")
-        lines += [verb.examples for verb in verbs.values() if verb and verb.examples]
+        lines += [verb.examples for _, verb in verbs if verb and verb.examples]
         return "\n\n".join(lines)
 
 

@@ -51,8 +51,15 @@ def draw_into(place: Path, draw: Callable[[Path], Pictures]) -> Pictures:
         draw: draws all pictures into a folder.
     """
     if place.suffix.lower() not in _ENDINGS or place.is_dir():
+        made = [folder for folder in (place, *place.parents) if not folder.exists()]
         place.mkdir(parents=True, exist_ok=True)
-        return draw(place)
+        try:
+            return draw(place)
+        except BaseException:  # what was refused leaves no empty folders
+            for folder in made:
+                if not any(folder.iterdir()):
+                    folder.rmdir()
+            raise
     with tempfile.TemporaryDirectory() as folder:
         drawn = draw(Path(folder))
         found = next((path for path in drawn if path.name == place.name), None)

@@ -74,9 +74,7 @@ def load(folder: str | Path | Run) -> Predictor:
         ValueError: expected a run in 'no/such/folder', but config.json is missing; give a folder made by hybonet train
     """
     run = folder if isinstance(folder, Run) else Run(as_path(folder))
-    predictor = run.predictor()
-    predictor.run = run
-    return predictor
+    return run.predictor()
 
 
 def train_in(run: Run, *, resume: bool, reporter: Reporter | bool = True) -> None:

@@ -60,8 +60,22 @@ class Predictor:
     task_name: ClassVar[str]
     model: nn.Module
     config: dict[str, Any]
-    record: Mapping[str, Any] | None
     run: Run | None = None
+    _record: Mapping[str, Any] | None = None
+    _record_of_run = False
+
+    @property
+    def record(self) -> Mapping[str, Any] | None:
+        """Its figures; those of a run are read when they are asked for, so that a damaged file hinders nothing else."""
+        return self.run.record if self.run is not None and self._record_of_run else self._record
+
+    @record.setter
+    def record(self, record: Mapping[str, Any] | None) -> None:
+        self._record, self._record_of_run = record, False
+
+    def comes_from(self, run: Run) -> None:
+        """Keep the run that the model is from, whose figures are its own."""
+        self.run, self._record_of_run = run, True
 
     # -- loading and saving --------------------------------------------------------------------------------------------
 
@@ -75,10 +89,7 @@ class Predictor:
         """A model from a folder on disk: a run, or what :meth:`save_pretrained` wrote."""
         from hybonet.tasks.run import Run
 
-        run = Run(folder, cls.task_name)
-        predictor = cls.of_run(run)
-        predictor.run = run
-        return predictor
+        return Run(folder, cls.task_name).predictor()  # type: ignore[return-value]
 
     @classmethod
     def load(cls: type[P], folder: str | Path) -> P:

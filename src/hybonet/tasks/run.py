@@ -120,7 +120,9 @@ class Run:
 
     def predictor(self) -> Predictor:
         """The best model, ready to be asked."""
-        return self.spec.implementation.predictor.of_run(self)
+        predictor = self.spec.implementation.predictor.of_run(self)
+        predictor.comes_from(self)
+        return predictor
 
     # -- its training --------------------------------------------------------------------------------------------------
 

@@ -103,7 +103,7 @@ class GraphModel(Predictor):
     def of_run(cls, run: Run) -> GraphModel:
         task = run.task
         assert isinstance(task, GraphLearningTask)
-        return cls(run.model(), task, config=run.config, record=run.record)
+        return cls(run.model(), task, config=run.config)
 
     def saved(self, folder: Path) -> dict[str, Any]:
         return {"settings": self.task.settings.model_dump(), "graph": write(folder, self.graph)}

@@ -71,7 +71,7 @@ class HierarchyModel(Predictor):
     def of_run(cls, run: Run) -> HierarchyModel:
         task = run.task
         assert isinstance(task, HierarchyTask)
-        return cls(run.model(), task, config=run.config, record=run.record)
+        return cls(run.model(), task, config=run.config)
 
     def saved(self, folder: Path) -> dict[str, Any]:
         return {"settings": self.task.settings.model_dump(), "hierarchy": write(folder, self.hierarchy)}

@@ -114,7 +114,7 @@ class KnowledgeGraphModel(Predictor):
     @classmethod
     def of_run(cls, run: Run) -> KnowledgeGraphModel:
         graph = run.data.graph
-        return cls(_scorer_of(run), graph, config=run.config, record=run.record)
+        return cls(_scorer_of(run), graph, config=run.config)
 
     def saved(self, folder: Path) -> dict[str, Any]:
         return {"model": self.hyperbolic_scorer("a saved model").config(), "graph": write(folder, self.graph)}

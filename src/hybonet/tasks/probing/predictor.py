@@ -69,7 +69,7 @@ class ProbeModel(Predictor):
         settings, data = run.settings, read(run.folder, run.about, ["test"])
         assert isinstance(settings, ProbeSettings)
         model = run.load_into(build_probes(settings, data.splits["test"].states, data.manifold))
-        return cls(model, settings, data, config=run.config, record=run.record)
+        return cls(model, settings, data, config=run.config)
 
     def saved(self, folder: Path) -> dict[str, Any]:
         return {"settings": self.settings.model_dump(), "probed": write(folder, self.data, ["test"])}

@@ -106,7 +106,7 @@ class TranslationModel(Predictor):
         check_about(run.folder, run.about)
         source, target = read_tokenizers(run.folder)
         model = run.load_into(build_translation_model(settings, len(source), len(target)))
-        return cls(model, source, target, settings, run.about, run.record, config=run.config)
+        return cls(model, source, target, settings, run.about, config=run.config)
 
     def saved(self, folder: Path) -> dict[str, Any]:
         write_tokenizers(folder, self.source_tokenizer, self.target_tokenizer)

@@ -85,7 +85,7 @@ class TypingModel(Predictor):
         assert isinstance(settings, TypingSettings)
         model = run.load_into(build_model(settings, data, data.targets("train")))
         threshold = float(run.record["threshold"]) if run.record else THRESHOLD
-        return cls(model, data, settings, threshold=threshold, config=run.config, record=run.record)
+        return cls(model, data, settings, threshold=threshold, config=run.config)
 
     def saved(self, folder: Path) -> dict[str, Any]:
         if self.settings.model == "LabelGCN":
