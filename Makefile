@@ -11,12 +11,14 @@ BIN     = $(VENV)/bin
 # It must be kept then, or every process that the tests start would compile torch anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test check bench clean help
+.PHONY: demo test check bench matrix release-check clean help
 
 help:
 	@sed -n '2,4s/^# *//p' Makefile
 	@echo "make check   format, lint, types and architecture only"
 	@echo "make bench   speed and accuracy against peers, as ratios in one run (about 10 minutes)"
+	@echo "make matrix  the built wheel on Python 3.10 to 3.13, with the oldest and the newest dependencies"
+	@echo "make release-check   whether this may be released, and which figures are older than their code"
 	@echo "make clean   remove environments and caches"
 
 # One environment for use, one for development, so that the demo shows what users get.
@@ -51,5 +53,14 @@ bench: $(VENV)-bench/.bench
 	$(VENV)-bench/bin/python -m benchmarks --out benchmarks/results
 	$(VENV)-bench/bin/python -m benchmarks.distance_error --plot docs/images/distance_error.png --json benchmarks/results/distance_error.json
 
+# Not part of `make test`: an hour, and downloads of gigabytes.
+matrix:
+	$(PYTHON) -m venv $(VENV)-nox
+	$(VENV)-nox/bin/python -m pip install --disable-pip-version-check -q nox uv
+	PATH="$(abspath $(VENV)-nox/bin):$$PATH" $(VENV)-nox/bin/nox -s build matrix package
+
+release-check: $(VENV)-dev/.dev
+	$(VENV)-dev/bin/python -m results.versions --release
+
 clean:
-	rm -rf $(VENV) $(VENV)-dev $(VENV)-bench .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build src/*.egg-info
+	rm -rf $(VENV) $(VENV)-dev $(VENV)-bench $(VENV)-nox .nox .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build src/*.egg-info

@@ -1,5 +1,6 @@
 """``hybonet data``: networks listed, shown, measured and made."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,49 @@ def test_tables_of_more_columns_are_shown_and_measured(tmp_path: Path) -> None:
     code, text, _ = call(*given, "--label-column", "colour", "--allow-unlabelled")
     assert (code, "class red: 5 nodes" in text) == (0, True)
     assert "note: of the edges two columns are read; left out, weights included: how often" in text
+
+
+RING = "".join(f"n{n},step {by},n{(n + by) % 30}\n" for n in range(30) for by in (1, 2))
+FILES = {
+    "triples": ("facts.tsv", RING.replace(",", "\t"), "kg"),
+    "triples with a header": ("facts.csv", f"subject,predicate,object\n{RING}", "kg"),
+    "edges": ("edges.csv", "1,2\n2,3\n3,1\n", "graph"),
+    "edges with weights": ("edges.csv", "source,target,weight\nann,bob,1\nbob,cat,2\n", "graph"),
+    "child and parent": ("kinds.csv", "child,parent\ndog,canine\nwolf,canine\n", "hierarchy"),
+    "paths": ("shop.txt", "Pets\nPets > Dogs\nPets > Cats\n", "hierarchy"),
+    "an ontology": ("some.obo", "[Term]\nid: a\nname: A\n\n[Term]\nid: b\nname: B\nis_a: a ! A\n", "hierarchy"),
+    "sentences": ("text.tsv", "".join(f"a dog saw {n}\tein Hund sah {n}\n" for n in range(20)), "translation"),
+    "trees": ("mine.conllu", "1\tGo\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n" * 10, "probe"),
+    "mentions": (
+        "mine.json",
+        '[{"left_context_token": [], "mention_span": "Ada", "right_context_token": ["."], "y_str": ["person"]}]',
+        "typing",
+    ),
+    "features": ("ages.csv", "node,age,height\nann,31,1.7\nbob,47,1.8\n", "features"),
+}
+
+
+@pytest.mark.parametrize("what", FILES)
+def test_a_file_is_recognised_and_a_command_proposed(what: str) -> None:
+    name, text, kind = FILES[what]
+    Path(name).write_text(text)
+    options = ["--columns", "0,1"] if what == "edges with weights" else []
+    code, shown, error = call("data", "show", name, "--json", *options)
+    assert (code, error) == (0, "")
+    found = json.loads(shown)
+    assert found["kind"] == kind
+    assert all(count > 0 for part, count in found["statistics"].items() if part in ("train", "nodes", "names", "types"))
+    if not options:
+        assert name in found["command"]
+        assert found["command"] in call("data", "show", name)[1]
+
+
+def test_lists_paths_and_names_are_there_for_programs(tmp_path: Path) -> None:
+    entries = json.loads(call("data", "list", "--json")[1])
+    assert {"kg", "graph", "translation", "probe", "typing", "hierarchy"} == {entry["kind"] for entry in entries}
+    assert next(each for each in entries if each["name"] == "CoDEx-M")["statistics"]["relations"] == 51
+    assert json.loads(call("data", "path", "wordnet", "--json")[1])["train"].endswith("wordnet_graph_train.tsv.xz")
+    assert json.loads(call("data", "show", "disease-small", "--json")[1])["classes"] == {
+        "healthy": 476,
+        "infected": 124,
+    }

@@ -1,5 +1,7 @@
 """Which run a checkpoint belongs to, also when it is older than the package."""
 
+from typing import ClassVar
+
 from hybonet.training import LoopSettings
 from hybonet.training.identity import Identity
 from tests.training.toy import ToyTask
@@ -28,6 +30,15 @@ def test_a_setting_that_the_checkpoint_does_not_know_must_have_its_default():
     old = facts()
     assert Identity.of(WithData(Younger())).differences(old) == []
     assert Identity.of(WithData(Younger(invented_later=0.7))).differences(old) == ["invented_later=0.5 instead of 0.7"]
+
+
+def test_a_setting_that_was_called_otherwise_is_the_same_setting():
+    class Renamed(Younger):
+        old_names: ClassVar = {"heat": "invented_later"}
+
+    run = Identity.of(WithData(Renamed(invented_later=0.7)))
+    assert run.differences({**facts(), "settings.heat": 0.7}) == []
+    assert run.differences({**facts(), "settings.heat": 0.8}) == ["invented_later=0.8 instead of 0.7"]
 
 
 def test_data_count_and_words_do_not():

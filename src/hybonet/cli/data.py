@@ -193,13 +193,28 @@ def _contents(entry: DataSet, options: dict[str, Any]) -> dict[str, Any]:
 
 def _recognised(source: str, options: dict[str, Any]) -> dict[str, Any]:
     """What a file or folder of one's own holds."""
+    from hybonet.data.io.source_file import read_source
+    from hybonet.data.mentions.mention_data import read_mentions
+    from hybonet.data.recognise import Recognised, recognise
     from hybonet.data.registry import KINDS, near
 
-    path = Path(source)
-    if not path.exists():
+    if not Path(source).exists():
         raise ValueError(f"expected data, got {source!r}, which is neither a path nor a name; {near(source)}")
-    kind = "kg" if path.is_dir() else "graph"
-    return {"name": source, "kind": kind} | _held(KINDS[kind].load(source, **options))
+    # These options are of edges alone.
+    found = Recognised("graph", "", "") if options else recognise(source)
+    shown: dict[str, Any] = {"name": source, "kind": found.kind}
+    if found.what:
+        shown |= {"what": found.what, "command": found.command}
+    if found.kind == "typing" and Path(source).is_file():
+        mentions = read_mentions(read_source(source))
+        types = {label for mention in mentions for label in mention.types}
+        return shown | {"statistics": {"mentions": len(mentions), "types": len(types)}, "sha256": {}}
+    if found.kind == "features":
+        from hybonet.data.graphs.node_tables import read_features
+
+        names, values = read_features(read_source(source), None)
+        return shown | {"statistics": {"nodes": len(names), "features": values.shape[1]}, "sha256": {}}
+    return shown | _held(KINDS[found.kind].load(source, **options))
 
 
 def _held(data: Any) -> dict[str, Any]:
@@ -218,13 +233,13 @@ def _held(data: Any) -> dict[str, Any]:
 def _tell(shown: dict[str, Any]) -> None:
     from hybonet.data.registry import KINDS
 
-    kind = KINDS[shown["kind"]]
+    rows = KINDS[shown["kind"]].rows if shown["kind"] in KINDS else ""
     if "licence" in shown:
         typer.echo(f"{shown['description']}; licence: {shown['licence']}")
+    if "what" in shown:
+        typer.echo(f"seems to be: {shown['what']}")
     for what, count in shown["statistics"].items():
-        typer.echo(
-            f"{what.replace('_', ' ')}: {count:,}" + (f" {kind.rows}" if what in ("train", "valid", "test") else "")
-        )
+        typer.echo(f"{what.replace('_', ' ')}: {count:,}" + (f" {rows}" if what in ("train", "valid", "test") else ""))
     for label, count in shown.get("classes", {}).items():
         typer.echo(f"  class {label}: {count:,} nodes")
     if "published split" in shown:
@@ -235,3 +250,5 @@ def _tell(shown: dict[str, Any]) -> None:
         typer.echo(f"sha256 of {name}: {checksum}")
     for note in shown.get("notes", ()):
         typer.echo(f"note: {note}")
+    if "command" in shown:
+        typer.echo(f"train on it: {shown['command']}")

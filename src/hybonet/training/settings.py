@@ -64,7 +64,7 @@ class Settings(BaseModel):
 
         Example:
             >>> class Bread(Settings):
-            ...     old_names: ClassVar = {"meal": "flour"}
+            ...     old_names: ClassVar[dict[str, str]] = {"meal": "flour"}
             ...     flour: int = 500
             >>> Bread.renewed({"meal": 400, "salt": 10})
             {'flour': 400, 'salt': 10}

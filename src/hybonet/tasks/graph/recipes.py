@@ -126,9 +126,25 @@ RECIPES: dict[str, dict[str, Any]] = {
         dropout=0.7,
         epochs=300,
     ),
-    # Nodes without features have vectors of their own, which two layers let the network learn by heart.
     "pubmed-lp": _of_ours(
-        "pubmed", "lp", None, loss="cross_entropy", learn_decoder=True, lr=0.02, layers=5, dropout=0.3, epochs=200
+        "pubmed",
+        "lp",
+        0.958,
+        loss="cross_entropy",
+        learn_decoder=True,
+        lr=0.02,
+        dropout=0.5,
+        max_grad_norm=0.5,
+    ),
+    "pubmed-nc": _of_ours(
+        "pubmed",
+        "nc",
+        0.780,
+        loss="cross_entropy",
+        lr=0.01,
+        weight_decay=0.001,
+        dropout=0.7,
+        epochs=120,
     ),
     "paper-disease-lp": _of_the_paper("disease_lp", "lp", 0.968, lr=0.005, margin=30.0),
     "paper-disease-nc": _of_the_paper(

@@ -31,7 +31,10 @@ class GraphSettings(LoopSettings):
         ValueError: expected another model than SGC with batch_size: it propagates ...
     """
 
-    old_values: ClassVar = {"protocol": {"released": "paper_code"}, "time_gate": {"released": "paper_code"}}
+    old_values: ClassVar[dict[str, dict[str, str]]] = {
+        "protocol": {"released": "paper_code"},
+        "time_gate": {"released": "paper_code"},
+    }
 
     task: TaskName = Field("lp", description="what to predict: lp (missing links), nc (classes of nodes)")
     model: ModelName = Field(

@@ -24,7 +24,7 @@ class KnowledgeGraphSettings(LoopSettings):
         'softmax'
     """
 
-    old_names: ClassVar = {
+    old_names: ClassVar[dict[str, str]] = {
         "candidates": "negative_sampling",
         "sharpness": "logit_scale",
         "symmetric_sharpness": "symmetric_logit_scale",
@@ -36,7 +36,7 @@ class KnowledgeGraphSettings(LoopSettings):
         "test_one_reading": "test_one_direction",
         "test_released_protocol": "test_paper_code",
     }
-    old_values: ClassVar = {"negative_sampling": {"own": "per_triple", "pool": "shared"}}
+    old_values: ClassVar[dict[str, dict[str, str]]] = {"negative_sampling": {"own": "per_triple", "pool": "shared"}}
 
     model: ModelName = Field(
         "hybonet",
