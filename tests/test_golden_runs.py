@@ -11,13 +11,13 @@ import shlex
 from pathlib import Path
 
 import pytest
+from hybonet.recipes.settings_file import read_settings_file
+from hybonet.tasks.hierarchy.run import read_run, read_task
+from hybonet.tasks.knowledge_graph.run import read_settings
 from typer.testing import CliRunner
 
 from hybonet.cli import app
-from hybonet.recipes.settings_file import read_settings_file
-from hybonet.tasks.hierarchy.run import read_run, read_task
 from hybonet.tasks.knowledge_graph.predictor import KGModel
-from hybonet.tasks.knowledge_graph.run import read_settings
 from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings
 from hybonet.tasks.run_folder import load_best, read_record
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pandas
 import pytest
 import torch
-from hybonet.tasks.translation.run import read_data, read_settings_to_resume, start_run, train_run
 
 import hybonet
 from hybonet import TranslationModel
