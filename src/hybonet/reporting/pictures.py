@@ -60,8 +60,8 @@ def draw_into(place: Path, draw: Callable[[Path], Pictures]) -> Pictures:
                 if not any(folder.iterdir()):
                     folder.rmdir()
             raise
-    with tempfile.TemporaryDirectory() as folder:
-        drawn = draw(Path(folder))
+    with tempfile.TemporaryDirectory() as there:
+        drawn = draw(Path(there))
         found = next((path for path in drawn if path.name == place.name), None)
         if found is None:
             why = f" ({drawn.missing[place.name]})" if place.name in drawn.missing else ""

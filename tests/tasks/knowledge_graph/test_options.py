@@ -12,6 +12,7 @@ from hybonet.tasks.knowledge_graph.losses import regularisation
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 from hybonet.tasks.knowledge_graph.settings import Baseline, KnowledgeGraphSettings
 from hybonet.tasks.knowledge_graph.task import Batch, KnowledgeGraphTask, evaluate
+from hybonet.tasks.run import start
 from hybonet.training import Trainer
 from tests.recipes.test_recipes import toy_graph
 
