@@ -15,7 +15,7 @@ from hybonet.cli import app
 runner = CliRunner(env={"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "160"})
 FILES = {
     "checkpoint.safetensors", "config.json", "edges.tsv", "history.jsonl", "labels.tsv", "model.safetensors",
-    "record.json",
+    "record.json", "curves.png",
 }  # fmt: skip
 
 
@@ -40,7 +40,7 @@ def test_from_edges_to_picture(tmp_path: Path, edges: Path) -> None:
     out = tmp_path / "run"
     code, text, _ = train("--data", edges, "--out", out, "--set", "epochs=60", "--set", "seed=3")
     assert code == 0
-    assert {path.name for path in out.iterdir()} == FILES | {"disk.png", "disk.html", "curves.png"}
+    assert {path.name for path in out.iterdir()} == FILES
     record = json.loads((out / "record.json").read_text())
     assert record["settings"]["epochs"] == 60
     assert record["seed"] == 3
@@ -48,25 +48,28 @@ def test_from_edges_to_picture(tmp_path: Path, edges: Path) -> None:
     assert re.search(r"mean rank \(best 1\).*1\.00", text)
     assert "mean average precision" in text
     assert re.search(r"dog .*↑canine", text)
-    assert str(out / "disk.png") in text
+    assert f"Draw it: hybonet plot {out}" in text
+    code, text, _ = call("plot", out)
+    assert code == 0
+    assert text.split() == [str(out / name) for name in ("disk.png", "disk.html", "curves.png")]
 
 
 def test_a_used_folder_is_refused_and_resume_of_a_finished_run_is_harmless(tmp_path: Path, edges: Path) -> None:
     out = tmp_path / "run"
-    quick = ("--data", edges, "--out", out, "--set", "epochs=2", "--no-plot")
+    quick = ("--data", edges, "--out", out, "--set", "epochs=2")
     assert train(*quick)[0] == 0
     assert {path.name for path in out.iterdir()} == FILES
     before = (out / "model.safetensors").read_bytes()
     code, _, error = train(*quick)
     assert code == 2
     assert "--resume" in error
-    assert train("--out", out, "--resume", "--no-plot")[0] == 0
+    assert train("--out", out, "--resume")[0] == 0
     assert (out / "model.safetensors").read_bytes() == before
 
 
 def test_a_run_belongs_to_its_task(tmp_path: Path, edges: Path) -> None:
     out = tmp_path / "run"
-    assert train("--data", edges, "--out", out, "--set", "epochs=1", "--no-plot")[0] == 0
+    assert train("--data", edges, "--out", out, "--set", "epochs=1")[0] == 0
     code, _, error = call("train", "kg", "--out", out, "--resume")
     assert code == 2
     assert "made by hybonet train hierarchy" in error
@@ -102,7 +105,7 @@ def test_the_demo_trains_asks_and_draws_and_replaces_only_a_run(
     ("arguments", "fragments"),
     [
         (["--data", "wordnet_mamals"], ["did you mean 'wordnet_mammals'?"]),
-        (["--data", "absent.csv"], ["'absent.csv'", "not there"]),
+        (["--data", "absent.csv"], ["'absent.csv'", "neither a path nor a name"]),
         (["--set", "dim=2"], ["setting dim", "greater than or equal to 3", "got '2'"]),
         (["--set", "epochs=many"], ["setting epochs", "integer"]),
         (["--set", "epoch=3"], ["did you mean 'epochs'"]),

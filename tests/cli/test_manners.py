@@ -21,6 +21,7 @@ import hybonet.recipes
 import hybonet.tasks.hierarchy.pictures
 import hybonet.tasks.knowledge_graph.predictor
 from hybonet.cli import app
+from hybonet.tasks.base import specs
 from hybonet.training import describe
 from hybonet.training.processes import Processes
 from tests.cli.staging import make_template, run
@@ -41,15 +42,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("evaluate run", "hybonet.tasks.knowledge_graph.data.read_graph"),
         ("predict run --head n1 --relation next", "hybonet.tasks.knowledge_graph.predictor.KnowledgeGraphModel.of_run"),
-        ("train kg --out new", "hybonet.data.load_knowledge_graph"),
+        ("train kg --out new", "hybonet.tasks.knowledge_graph.data.load_knowledge_graph"),
         ("train kg --out run --resume", "hybonet.tasks.run.Run.train"),
         ("data list", "hybonet.data.registry.data_sets"),
         ("data fetch UMLS", "hybonet.data.registry.DataSet.fetch"),
         ("data path UMLS", "hybonet.data.registry.DataSet.paths"),
         ("recipes list", "hybonet.recipes.recipes"),
         ("recipes show default", "hybonet.recipes.recipe"),
-        ("train hierarchy --out new", "hybonet.data.load_hierarchy"),
-        ("tune kg --out new", "hybonet.data.load_knowledge_graph"),
+        ("train hierarchy --out new", "hybonet.tasks.hierarchy.data.load_hierarchy"),
+        ("tune kg --out new", "hybonet.tasks.knowledge_graph.data.load_knowledge_graph"),
     ],
 )
 def test_ctrl_c_is_one_line(command: str, place: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,6 +177,8 @@ def test_help_teaches_by_examples(command: str) -> None:
 def test_every_command_in_help_and_docs_can_be_called() -> None:
     root = Path(__file__).resolve().parents[2]
     texts = [path.read_text() for path in (root / "src/hybonet/cli").glob("*.py")]
+    for spec in specs().values():
+        texts += [spec.examples, *(verb.examples for verb in spec.verbs.values() if verb)]
     texts += [
         (root / name).read_text()
         for name in ("README.md", "docs/knowledge-graphs.md", "docs/graph-learning.md", "docs/tuning.md")
@@ -186,7 +189,7 @@ def test_every_command_in_help_and_docs_can_be_called() -> None:
     calls = [" ".join((quoted or shown).split()) for quoted, shown in found]
     checked = 0
     for call in calls:
-        if "--" not in call or call.endswith("--help") or "…" in call:
+        if "--" not in call or call.endswith("--help") or "…" in call or "{" in call:
             continue
         command, words = get_command(app), call.split()
         while hasattr(command, "commands"):
@@ -236,7 +239,7 @@ def test_tasks_are_listed_in_the_order_of_the_documentation():
     listed = [
         line.split()[1] for line in CliRunner().invoke(app, ["train", "--help"]).stdout.splitlines() if "│ " in line
     ]
-    tasks = ["kg", "graph", "translation", "typing", "hierarchy"]
+    tasks = ["kg", "graph", "translation", "typing", "hierarchy", "probe"]
     assert [word for word in listed if word in tasks] == tasks
 
 

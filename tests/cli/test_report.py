@@ -48,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     probed(folder)
     (folder / "family.csv").write_text("dog,canine\nwolf,canine\ncat,feline\ncanine,mammal\nfeline,mammal\n")
     for seed, name in ((0, "tree"), (1, "tree1")):
-        quick = f"--set epochs=1 --set seed={seed} --no-plot --threads 1"
+        quick = f"--set epochs=1 --set seed={seed} --threads 1"
         outcome = run(f"train hierarchy --data family.csv --out {name} {quick}", folder)
         assert outcome.code == 0, outcome.output
     return folder

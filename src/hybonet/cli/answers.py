@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +90,7 @@ def _print(answered: Answers | Measures) -> None:
         typer.echo(text, nl=False)
         return
     console = Console(highlight=False)
-    if not console.is_terminal:
+    if not console.is_terminal and "COLUMNS" not in os.environ:
         console = Console(highlight=False, width=10_000)  # a pipe has no width, and answers are never cut off
     for table in answered.tables():
         console.print(table)

@@ -104,8 +104,8 @@ class VerbCommand:
         for spec, verb in verbs:
             about = ((verb.about if verb else "") or _ABOUT[self.name]).splitlines()[0]
             lines.append(f"**{spec.title}**: `hybonet {self.name} {spec.name} --help` — {about}")
-        lines += [verb.examples for _, verb in verbs if verb and verb.examples]
-        return "\n\n".join(lines)
+        told = "".join(verb.examples for _, verb in verbs if verb)
+        return "\n\n".join([*lines, made.examples(told)])
 
 
 def _load(run: Any) -> Any:

@@ -9,7 +9,7 @@ from hybonet.tasks.hierarchy.data import load, read, write
 from hybonet.tasks.hierarchy.pictures import pictures
 from hybonet.tasks.hierarchy.predictor import HierarchyModel
 from hybonet.tasks.hierarchy.recipes import RECIPES
-from hybonet.tasks.hierarchy.report import after_training, headline
+from hybonet.tasks.hierarchy.report import after_training, headline, next_command
 from hybonet.tasks.hierarchy.task import HierarchySettings, HierarchyTask, measure
 from hybonet.training import FitResult
 
@@ -20,6 +20,7 @@ __all__ = [
     "load",
     "measures",
     "monitor_label",
+    "next_command",
     "pictures",
     "predictor",
     "read",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +108,11 @@ def _example_nodes(hierarchy: Hierarchy) -> list[int]:
 def headline(record: Mapping[str, Any]) -> Headline:
     """What ``hybonet report`` shows of a record."""
     return _HEADLINE
+
+
+def next_command(run: Run) -> str:
+    """How to see it."""
+    return f"Draw it: hybonet plot {shlex.quote(str(run.folder))}"
 
 
 def after_training(run: Run) -> Iterable[Any]:
