@@ -25,7 +25,7 @@ class Classifier(nn.Module):
         super().__init__()
         manifold = Lorentz(-0.5, learnable=learnable)
         self.table = LorentzEmbedding(WORDS, 8, manifold=manifold)
-        self.encoder = LorentzTransformerEncoderLayer(8, 2, 12, 0.0, manifold=manifold, linear={"scale": 2.0})
+        self.encoder = LorentzTransformerEncoderLayer(8, 2, 12, 0.0, manifold=manifold)
         self.head = LorentzDistanceHead(8, CLASSES, manifold=manifold)
 
     def forward(self, words):

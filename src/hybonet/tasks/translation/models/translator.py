@@ -97,7 +97,8 @@ class Translator(TransformerTranslator):
         self.source_embedding = (
             self.target_embedding if share_vocabulary else LorentzEmbedding(source_vocab, dim, **table)
         )
-        place: dict[str, Any] = {"kind": positions, "dropout": dropout, "linear": linear, "manifold": self.manifold}
+        place: dict[str, Any] = {"kind": positions, "dropout": dropout, "linear": linear, "form": "paper"}
+        place["manifold"] = self.manifold
         self.source_position = LorentzPositionalEncoding(dim, max_length, **place)
         self.target_position = LorentzPositionalEncoding(dim, max_length, **place)
         transformer = LorentzTransformer(
@@ -108,6 +109,7 @@ class Translator(TransformerTranslator):
             4 * dim if feedforward is None else feedforward,
             dropout,
             norm_first=norm_first,
+            form="paper",
             manifold=self.manifold,
             attention={
                 "dropout": attention_dropout,
@@ -122,10 +124,10 @@ class Translator(TransformerTranslator):
             self._draw_weights(init_bound, DIRECTION_BOUND if norm_first else init_bound)
 
     @torch.no_grad()
-    def _draw_weights(self, pure: float, normalized: float) -> None:
+    def _draw_weights(self, pure: float, gated: float) -> None:
         for module in self.modules():
             if isinstance(module, LorentzLinear):
-                bound = pure if module.form == "pure" else normalized
+                bound = pure if module.form == "pure" else gated
                 nn.init.uniform_(module.weight, -bound, bound)
                 module.weight[:, 0] = 0.0
 
