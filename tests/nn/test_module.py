@@ -20,8 +20,8 @@ from hybonet.nn import (
 from hybonet.optim import RiemannianAdam, manifold_of
 
 MARKED = {
-    "embedding": lambda m: LorentzEmbedding(7, 4, manifold=m),
-    "head": lambda m: LorentzDistanceHead(4, 7, manifold=m),
+    "embedding": lambda m: LorentzEmbedding(7, 4, manifold=m, form="paper"),
+    "head": lambda m: LorentzDistanceHead(4, 7, manifold=m, form="paper"),
 }
 
 

@@ -39,7 +39,7 @@ KINDS = ["adam", "amsgrad", "chart", "chart-plain", "sgd", "momentum", "nesterov
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_points_stay_on_the_sheet_and_the_loss_falls(make, K, dtype):
     torch.manual_seed(0)
-    table = LorentzEmbedding(20, 6, manifold=Lorentz(K), dtype=dtype)
+    table = LorentzEmbedding(20, 6, manifold=Lorentz(K), dtype=dtype, form="paper")
     optimizer = make(table)
     index = torch.arange(20)
     first = pull_together(table, index).item()
@@ -55,7 +55,7 @@ def test_points_stay_on_the_sheet_and_the_loss_falls(make, K, dtype):
 @pytest.mark.parametrize("make", optimizers(), ids=KINDS)
 def test_sparse_equals_dense_when_every_row_is_touched(make):
     torch.manual_seed(0)
-    dense = LorentzEmbedding(9, 5, dtype=torch.float64)
+    dense = LorentzEmbedding(9, 5, dtype=torch.float64, form="paper")
     sparse = copy.deepcopy(dense)
     sparse.sparse = True
     runs = []
@@ -73,7 +73,7 @@ def test_sparse_equals_dense_when_every_row_is_touched(make):
 @pytest.mark.parametrize("make", optimizers(), ids=KINDS)
 def test_sparse_steps_touch_only_their_rows(make):
     torch.manual_seed(0)
-    table = LorentzEmbedding(50, 5, sparse=True)
+    table = LorentzEmbedding(50, 5, sparse=True, form="paper")
     optimizer = make(table)
     before = table.weight.detach().clone()
     rows = torch.tensor([3, 7, 7, 20])
@@ -140,7 +140,7 @@ def test_euclidean_parameters_take_torchs_adam_step(decoupled, peer):
 
 
 def test_weight_decay_leaves_points_alone_unless_told():
-    table = LorentzEmbedding(10, 4)
+    table = LorentzEmbedding(10, 4, form="paper")
     start = table.weight.detach().clone()
     for told, moves in ((False, False), (True, True)):
         for make in (RiemannianAdam, RiemannianSGD):
@@ -156,7 +156,9 @@ def test_weight_decay_leaves_points_alone_unless_told():
 
 
 def test_groups_of_a_module_decay_only_matrices():
-    model = nn.ModuleList([LorentzEmbedding(10, 8), LorentzLinear(8, 8, manifold=Lorentz(-1.0, learnable=True))])
+    model = nn.ModuleList(
+        [LorentzEmbedding(10, 8, form="paper"), LorentzLinear(8, 8, manifold=Lorentz(-1.0, learnable=True))]
+    )
     groups = parameter_groups(model, weight_decay=0.1)
     decayed = {id(p) for group in groups if group["weight_decay"] for p in group["params"]}
     assert decayed == {id(model[1].weight)}
@@ -166,7 +168,7 @@ def test_groups_of_a_module_decay_only_matrices():
 def test_learned_curvature_stays_negative_and_points_follow_their_sheet():
     torch.manual_seed(0)
     manifold = Lorentz(K=-1.0, learnable=True)
-    table = LorentzEmbedding(10, 5, manifold=manifold, dtype=torch.float64)
+    table = LorentzEmbedding(10, 5, manifold=manifold, dtype=torch.float64, form="paper")
     for update in ("exact", "chart"):
         optimizer = RiemannianAdam(table, lr=0.3, update=update)
         seen = []
@@ -216,7 +218,7 @@ def test_preconditioned_chart_gradient_is_the_riemannian_gradient():
 @pytest.mark.parametrize("make", optimizers(), ids=KINDS)
 def test_state_survives_save_and_load_with_weights_only(make, tmp_path):
     torch.manual_seed(0)
-    table = LorentzEmbedding(10, 4)
+    table = LorentzEmbedding(10, 4, form="paper")
 
     def advance(table, optimizer, steps):
         for _ in range(steps):
@@ -229,7 +231,7 @@ def test_state_survives_save_and_load_with_weights_only(make, tmp_path):
     torch.save({"model": table.state_dict(), "optimizer": optimizer.state_dict()}, tmp_path / "run.pt")
     advance(table, optimizer, 3)
 
-    again = LorentzEmbedding(10, 4)
+    again = LorentzEmbedding(10, 4, form="paper")
     resumed = make(again)
     saved = torch.load(tmp_path / "run.pt", weights_only=True)
     again.load_state_dict(saved["model"])
@@ -241,7 +243,7 @@ def test_state_survives_save_and_load_with_weights_only(make, tmp_path):
 def test_extreme_gradients_never_give_nan():
     for size in (0.0, 1e-30, 1e-10, 1e10, 1e18):
         for make in optimizers():
-            table = LorentzEmbedding(5, 4)
+            table = LorentzEmbedding(5, 4, form="paper")
             optimizer = make(table)
             for _ in range(3):
                 table.weight.grad = torch.full_like(table.weight, size)
@@ -251,7 +253,7 @@ def test_extreme_gradients_never_give_nan():
 
 def test_compiled_update_equals_eager():
     torch.manual_seed(0)
-    eager = LorentzEmbedding(30, 6, dtype=torch.float64)
+    eager = LorentzEmbedding(30, 6, dtype=torch.float64, form="paper")
     compiled = copy.deepcopy(eager)
     for table, option in ((eager, False), (compiled, True)):
         optimizer = RiemannianAdam(table, lr=0.05, compiled=option)
@@ -266,7 +268,7 @@ def test_large_tables_are_stepped_in_blocks_with_the_same_result(monkeypatch):
     from hybonet.optim import row_updates
 
     torch.manual_seed(0)
-    whole = LorentzEmbedding(40, 6, dtype=torch.float64)
+    whole = LorentzEmbedding(40, 6, dtype=torch.float64, form="paper")
     blocks = copy.deepcopy(whole)
     for table, size in ((whole, 1 << 18), (blocks, 60)):
         monkeypatch.setattr(row_updates, "BLOCK", size)
@@ -295,7 +297,7 @@ def test_marks_and_mismatches():
 
 
 def test_learning_rate_schedulers_work():
-    table = LorentzEmbedding(5, 4)
+    table = LorentzEmbedding(5, 4, form="paper")
     optimizer = RiemannianAdam(table, lr=0.1)
     scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
     pull_together(table, torch.arange(5)).backward()
@@ -309,7 +311,9 @@ def test_every_kind_of_parameter_takes_a_step(make):
     """0-d scales and a learned curvature, vectors, matrices, 3-D and non-contiguous tensors."""
     torch.manual_seed(0)
     manifold = Lorentz(-1.0, learnable=True)
-    model = nn.ModuleList([LorentzEmbedding(6, 8, manifold=manifold), LorentzLinear(8, 8, manifold=manifold)])
+    model = nn.ModuleList(
+        [LorentzEmbedding(6, 8, manifold=manifold, form="paper"), LorentzLinear(8, 8, manifold=manifold)]
+    )
     extra = [nn.Parameter(torch.randn(2, 3, 4)), nn.Parameter(torch.randn(4, 3).T)]
     optimizer = make([*model.parameters(), *extra])
     before = [p.detach().clone() for p in (*model.parameters(), *extra)]
@@ -343,7 +347,7 @@ def test_decay_of_points_works_with_a_module_too(make):
     radii = []
     for told in (False, True):
         torch.manual_seed(0)
-        table = LorentzEmbedding(10, 4)
+        table = LorentzEmbedding(10, 4, form="paper")
         optimizer = make(table, lr=0.1, weight_decay=0.5, decay_manifold=told)
         for _ in range(3):
             table.weight.grad = torch.zeros_like(table.weight)
@@ -357,8 +361,11 @@ def test_all_points_of_a_learned_sheet_follow_it_in_any_order_of_groups():
     for curvature_first in (True, False):
         torch.manual_seed(0)
         manifold = Lorentz(-1.0, learnable=True)
-        used, unused = LorentzEmbedding(8, 4, manifold=manifold), LorentzEmbedding(8, 4, manifold=manifold)
-        groups = [{"params": [manifold.log_neg_curvature]}, {"params": [used.weight, unused.weight]}]
+        used, idle = (
+            LorentzEmbedding(8, 4, manifold=manifold, form="paper"),
+            LorentzEmbedding(8, 4, manifold=manifold, form="paper"),
+        )
+        groups = [{"params": [manifold.log_neg_curvature]}, {"params": [used.weight, idle.weight]}]
         optimizer = RiemannianAdam(groups if curvature_first else groups[::-1], lr=0.3)
         for _ in range(3):
             optimizer.zero_grad()

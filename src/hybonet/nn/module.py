@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -24,12 +24,12 @@ class LorentzModule(nn.Module):
     Example:
         >>> import copy
         >>> from hybonet.nn import LorentzEmbedding
-        >>> layer = copy.deepcopy(LorentzEmbedding(10, 4))
+        >>> layer = copy.deepcopy(LorentzEmbedding(10, 4, form="paper"))
         >>> layer.weight.manifold is layer.manifold
         True
     """
 
-    manifold_parameters: ClassVar[tuple[str, ...]] = ()
+    manifold_parameters: tuple[str, ...] = ()
     manifold: Lorentz
 
     def __init__(self, manifold: Lorentz | None = None, **of_other_base: Any) -> None:

@@ -14,9 +14,13 @@ near :math:`1/\sqrt n`. On the sheet a point has a radius, and radius decides wh
 * **Logits of attention.** :math:`-s\,d_L^2(q, k) = 2s(q_s \cdot k_s - q_t k_t) + \dots`, and in units
   :math:`q_s \cdot k_s = l^2\, \hat q \cdot \hat k`. Hence :math:`s = 1/(2 l^2 \sqrt m)` gives the Euclidean
   :math:`\hat q \cdot \hat k/\sqrt m` for heads of m space coordinates.
-* **Logits of classes.** Class points :math:`c_s = R w` with :math:`|w| \approx 1/\sqrt 3` are near the origin, and
+* **Tables.** Rows w of an embedding are points :math:`x_s = \rho R\, w`, and start at :math:`|w| \approx 1`: where
+  norms put them.
+* **Logits of classes.** Class points are :math:`c_s = R w` with :math:`|w| \approx 1/\sqrt 3` at the start
+  (:math:`\rho R w` if the table of an embedding serves), and
   :math:`-\beta d_L^2(x, c) = 2\beta\, x_s \cdot c_s + \dots = 2\beta\, l R\, \hat x \cdot w + \dots`: the Euclidean
-  :math:`\hat x \cdot w` with :math:`\beta = 1/(2 l R)`.
+  :math:`\hat x \cdot w` with :math:`\beta = 1/(2 l R)`. Geodesic distances d have the slope :math:`1/(2R \sinh d/R)` in
+  :math:`d_L^2`, so :math:`\gamma = 2R\beta \sinh d/R`, with d between a normed point and a class point across.
 """
 
 from __future__ import annotations
@@ -62,14 +66,23 @@ def attention_scale(features: int, head_features: int, *, K: Curvature) -> Curva
     return 0.5 / (math.sqrt(head_features - 1) * unit(features, K=K) ** 2)
 
 
-def class_scale(features: int, *, K: Curvature) -> Curvature:
-    r""":math:`\beta = 1/(2 l R)`.
+def class_scale(features: int, length: float = 1.0, *, geodesic: bool = False, K: Curvature) -> Curvature:
+    r""":math:`\beta = 1/(2 l R \cdot \mathtt{length})` for class points of that length in units of R; or γ.
 
     Example:
-        >>> class_scale(65, K=-1.0)
-        2.0
+        >>> class_scale(65, K=-1.0), class_scale(65, 2.0, K=-1.0)
+        (2.0, 1.0)
     """
-    return 0.5 / (unit(features, K=K) * origin_time(K))
+    beta = 0.5 / (length * unit(features, K=K) * origin_time(K))
+    if not geodesic:
+        return beta
+    across = math.sqrt((1.0 + NORM_LENGTH**2) * (1.0 + length**2))  # cosh of the distance
+    return beta * 2.0 * math.sqrt(across**2 - 1.0) * origin_time(K)
+
+
+#: e^θ, by which logits of classes are multiplied, starts here: sharper than in torch, which learns faster on both
+#: sides.
+CLASS_GAIN = 2.0
 
 
 def head_std(features: int) -> float:

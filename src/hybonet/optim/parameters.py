@@ -19,7 +19,7 @@ def manifold_of(param: Tensor) -> Lorentz | None:
 
     Example:
         >>> from hybonet.nn import LorentzEmbedding
-        >>> manifold_of(LorentzEmbedding(10, 4).weight)
+        >>> manifold_of(LorentzEmbedding(10, 4, form="paper").weight)
         Lorentz(K=-1)
     """
     return getattr(param, "manifold", None)
@@ -105,7 +105,7 @@ def clip_grad_norm_(parameters: Iterable[Tensor] | Tensor, max_norm: float) -> T
     Example:
         >>> import torch
         >>> from hybonet.nn import LorentzEmbedding
-        >>> table = LorentzEmbedding(10, 4)
+        >>> table = LorentzEmbedding(10, 4, form="paper")
         >>> table(torch.arange(3)).square().sum().backward()
         >>> norm = clip_grad_norm_(table.parameters(), 0.1)
         >>> clip_grad_norm_(table.parameters(), 0.1) <= 0.1 + 1e-6

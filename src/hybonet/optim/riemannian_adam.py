@@ -48,7 +48,7 @@ class RiemannianAdam(RiemannianOptimizer):
     Example:
         >>> import torch
         >>> from hybonet.nn import LorentzEmbedding
-        >>> table = LorentzEmbedding(10, 4)
+        >>> table = LorentzEmbedding(10, 4, form="paper")
         >>> optimizer = RiemannianAdam(table, lr=0.05)
         >>> for _ in range(200):
         ...     optimizer.zero_grad()

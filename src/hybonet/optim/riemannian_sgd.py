@@ -26,7 +26,7 @@ class RiemannianSGD(RiemannianOptimizer):
     Example:
         >>> import torch
         >>> from hybonet.nn import LorentzEmbedding
-        >>> table = LorentzEmbedding(10, 4)
+        >>> table = LorentzEmbedding(10, 4, form="paper")
         >>> optimizer = RiemannianSGD(table, lr=0.1, momentum=0.5)
         >>> for _ in range(100):
         ...     optimizer.zero_grad()

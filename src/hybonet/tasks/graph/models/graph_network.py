@@ -91,7 +91,7 @@ class GraphNetwork(GraphModel):
                 self.layers.append(LorentzGraphConv(width, dim, cached=cached, **shared))
         if layer != "tangent":
             self._widen(dim)
-        self.head = LorentzDistanceHead(dim, num_classes, manifold=self.manifold) if num_classes else None
+        self.head = LorentzDistanceHead(dim, num_classes, manifold=self.manifold, form="paper") if num_classes else None
         self._lifted: Tensor | None = None
 
     def __getstate__(self) -> dict[str, Any]:

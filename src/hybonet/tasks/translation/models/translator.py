@@ -92,7 +92,12 @@ class Translator(TransformerTranslator):
             end=end,
         )
         self.manifold = Lorentz() if manifold is None else manifold
-        table: dict[str, Any] = {"padding_idx": padding, "init_std": init_std, "manifold": self.manifold}
+        table: dict[str, Any] = {
+            "padding_idx": padding,
+            "init_std": init_std,
+            "manifold": self.manifold,
+            "form": "paper",
+        }
         self.target_embedding = LorentzEmbedding(target_vocab, dim, **table)
         self.source_embedding = (
             self.target_embedding if share_vocabulary else LorentzEmbedding(source_vocab, dim, **table)
