@@ -62,7 +62,7 @@ LAYERS = {
         lambda: (points(3),),
     ),
     "LorentzLinear released": (
-        lambda m: LorentzLinear(D, D, manifold=m, form="released", gate_bias=False),
+        lambda m: LorentzLinear(D, D, manifold=m, form="paper_code", gate_bias=False),
         lambda: (points(3), points(3)),
     ),
     "LorentzMultiheadAttention": (lambda m: LorentzMultiheadAttention(D, 2, manifold=m), lambda: (points(2, 4),)),

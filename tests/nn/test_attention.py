@@ -300,7 +300,7 @@ class TestModule:
 
     def test_options_that_cannot_be_packed(self, manifold, dtype):
         options = {"activation": torch.tanh, "gate_bias": False, "learnable_scale": False}
-        layer = module(manifold, dtype, form="released", linear=options)
+        layer = module(manifold, dtype, form="paper_code", linear=options)
         x = plain.points(manifold, N, L, 8, dtype=dtype)
         torch.testing.assert_close(layer(x)[0], layer(x, x.clone(), x.clone())[0])
 

@@ -63,7 +63,7 @@ def test_normalised_form_is_the_formula(dtype, K, gate, gate_bias, activation, w
     plain.assert_same(y, expected, inputs, dtype)
 
 
-@pytest.mark.parametrize("form", ["paper", "released", "pure", "scaled"])
+@pytest.mark.parametrize("form", ["paper", "paper_code", "pure", "scaled"])
 def test_residual_dropout_drops_some_of_what_is_added_and_no_gate(form):
     manifold = Lorentz(-0.7)
     layer = LorentzLinear(6, 40, manifold=manifold, form=form, residual_dropout=0.5)
@@ -73,7 +73,7 @@ def test_residual_dropout_drops_some_of_what_is_added_and_no_gate(form):
     y = layer.train()(x, residual)
     assert manifold.check_point(y)
     space, own = y[..., 1:], residual[..., 1:]
-    if form in ("paper", "released"):
+    if form in ("paper", "paper_code"):
         torch.testing.assert_close(y[..., 0], whole[..., 0])
     else:
         assert 0.4 < (space == own).double().mean() < 0.6
@@ -87,7 +87,7 @@ def test_time_gate_option_matters_only_with_activation_dropout_or_residual():
     x, residual = manifold.random_normal(8, 5, std=0.5), manifold.random_normal(8, 5, std=0.5)
     paper = layer_with_bias(5, 5, form="paper", manifold=manifold, dtype=torch.float32)
     released = copy.deepcopy(paper)
-    released.form = "released"
+    released.form = "paper_code"
     assert torch.equal(paper(x), released(x))
     assert not torch.allclose(paper(x, residual)[:, 0], released(x, residual)[:, 0], atol=1e-3)
     assert torch.equal(paper(x, residual)[:, 0], paper(x)[:, 0])  # the paper's gate does not see the residual
@@ -106,7 +106,7 @@ def test_dropout_is_for_training_and_stays_out_of_the_papers_gate():
     torch.testing.assert_close(y[:, 0], plain_layer(x)[:, 0])
     assert not torch.allclose(y[:, 1:], plain_layer(x)[:, 1:], atol=1e-2)
     plain.assert_on_sheet(y, -1.0)
-    layer.form = "released"
+    layer.form = "paper_code"
     assert not torch.allclose(layer(x)[:, 0], plain_layer(x)[:, 0], atol=1e-2)
     assert torch.equal(layer.eval()(x), plain_layer(x))
 
@@ -124,7 +124,7 @@ def test_heads_are_separate_layers(manifold, dtype):
         scale=2.0,
     )
     x, residual = (plain.points(manifold, 7, n, dtype=dtype) for n in (5, 12))
-    for gate in ("paper", "released"):
+    for gate in ("paper", "paper_code"):
         whole.form = gate
         y = whole(x, residual)
         assert y.shape == (7, 3, 4)
@@ -302,7 +302,7 @@ def test_repr_tells_the_options():
     [
         ((1, 4), {}, "at least 2 ambient coordinates.*in_features=1"),
         ((4, 1), {}, "at least 2 ambient coordinates.*out_features=1"),
-        ((4, 4), {"form": "papers"}, "'scaled', 'pure', 'paper' or 'released', got 'papers'"),
+        ((4, 4), {"form": "papers"}, "'scaled', 'pure', 'paper' or 'paper_code', got 'papers'"),
         ((4, 4), {"scale": 3.0}, "belong to the time gate, which form='scaled' has not.*form='paper'"),
         ((4, 4), {"form": "pure", "gate_bias": False}, "belong to the time gate, which form='pure' has not"),
         ((4, 4), {"scale": 0.0}, "scale.*> 0, got 0.0"),

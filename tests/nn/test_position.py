@@ -87,8 +87,8 @@ def test_reset_parameters_draws_anew(form):
 
 
 def test_options_reach_the_linear_layer():
-    layer = LorentzPositionalEncoding(6, dropout=0.3, form="released", linear={"scale": 2.0})
-    assert (layer.linear.dropout, layer.linear.form, layer.linear.initial_scale) == (0.3, "released", 2.0)
+    layer = LorentzPositionalEncoding(6, dropout=0.3, form="paper_code", linear={"scale": 2.0})
+    assert (layer.linear.dropout, layer.linear.form, layer.linear.initial_scale) == (0.3, "paper_code", 2.0)
 
 
 def test_mistakes_are_explained():

@@ -145,9 +145,9 @@ def test_with_norm_first_the_input_passes_by_and_the_blocks_add_to_it(manifold, 
 
 
 def test_norm_first_bears_options_of_gates():
-    model = LorentzTransformer(D, HEADS, 1, 1, FF, form="released", norm_first=True, linear={"scale": 3.0})
+    model = LorentzTransformer(D, HEADS, 1, 1, FF, form="paper_code", norm_first=True, linear={"scale": 3.0})
     (layer,) = model.decoder.layers
-    assert [layer.self_attn.q_proj.form, layer.feed_forward.linear1.initial_scale] == ["released", 3.0]
+    assert [layer.self_attn.q_proj.form, layer.feed_forward.linear1.initial_scale] == ["paper_code", 3.0]
     assert {layer.self_attn.out_proj.form, layer.cross_attn.out_proj.form, layer.feed_forward.linear2.form} == {"pure"}
 
 
@@ -264,13 +264,13 @@ def test_dropout_is_for_training():
 
 
 def test_options_reach_every_part():
-    options = {"form": "released", "attention": {"learnable_scale": True}, "linear": {"scale": 2.0}}
+    options = {"form": "paper_code", "attention": {"learnable_scale": True}, "linear": {"scale": 2.0}}
     model = LorentzTransformer(D, HEADS, 1, 1, FF, 0.2, torch.tanh, bias=False, **options)
     encoder_layer, decoder_layer = model.encoder.layers[0], model.decoder.layers[0]
     for attend in (encoder_layer.self_attn, decoder_layer.self_attn, decoder_layer.cross_attn):
         assert attend.softmax_scale is not None
         assert attend.dropout == 0.2
-        assert attend.q_proj.form == attend.out_proj.form == "released"
+        assert attend.q_proj.form == attend.out_proj.form == "paper_code"
         assert attend.q_proj.bias is None
     for layer in (encoder_layer, decoder_layer):
         assert layer.feed_forward.linear2.activation is torch.tanh

@@ -157,7 +157,10 @@ def test_weight_decay_leaves_points_alone_unless_told():
 
 def test_groups_of_a_module_decay_only_matrices():
     model = nn.ModuleList(
-        [LorentzEmbedding(10, 8, form="paper"), LorentzLinear(8, 8, manifold=Lorentz(-1.0, learnable=True))]
+        [
+            LorentzEmbedding(10, 8, form="paper"),
+            LorentzLinear(8, 8, form="paper", manifold=Lorentz(-1.0, learnable=True)),
+        ]
     )
     groups = parameter_groups(model, weight_decay=0.1)
     decayed = {id(p) for group in groups if group["weight_decay"] for p in group["params"]}
@@ -312,7 +315,7 @@ def test_every_kind_of_parameter_takes_a_step(make):
     torch.manual_seed(0)
     manifold = Lorentz(-1.0, learnable=True)
     model = nn.ModuleList(
-        [LorentzEmbedding(6, 8, manifold=manifold, form="paper"), LorentzLinear(8, 8, manifold=manifold)]
+        [LorentzEmbedding(6, 8, manifold=manifold, form="paper"), LorentzLinear(8, 8, form="paper", manifold=manifold)]
     )
     extra = [nn.Parameter(torch.randn(2, 3, 4)), nn.Parameter(torch.randn(4, 3).T)]
     optimizer = make([*model.parameters(), *extra])
@@ -361,11 +364,11 @@ def test_all_points_of_a_learned_sheet_follow_it_in_any_order_of_groups():
     for curvature_first in (True, False):
         torch.manual_seed(0)
         manifold = Lorentz(-1.0, learnable=True)
-        used, idle = (
+        used, unused = (
             LorentzEmbedding(8, 4, manifold=manifold, form="paper"),
             LorentzEmbedding(8, 4, manifold=manifold, form="paper"),
         )
-        groups = [{"params": [manifold.log_neg_curvature]}, {"params": [used.weight, idle.weight]}]
+        groups = [{"params": [manifold.log_neg_curvature]}, {"params": [used.weight, unused.weight]}]
         optimizer = RiemannianAdam(groups if curvature_first else groups[::-1], lr=0.3)
         for _ in range(3):
             optimizer.zero_grad()

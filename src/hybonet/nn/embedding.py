@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
 from hybonet.geometry.numerics import Curvature, origin_time
-from hybonet.kernels.norm_clipping import shortened
+from hybonet.kernels.norm_clipping import clip_norms
 from hybonet.nn.module import LorentzModule
 from hybonet.nn.scales import NORM_LENGTH
 
@@ -111,7 +111,7 @@ class LorentzEmbedding(LorentzModule):
 
     def on_sheet(self, rows: Tensor) -> Tensor:
         """Points of rows that were read from the table, as :meth:`forward` gives them; ``(..., embedding_dim)``."""
-        return shortened(rows * self.length if self.form == "scaled" else rows, self.max_norm, self.manifold)
+        return clip_norms(rows * self.length if self.form == "scaled" else rows, self.max_norm, self.manifold)
 
     @property
     def length(self) -> Curvature:

@@ -55,7 +55,7 @@ class LorentzGraphConv(LorentzMessagePassing):
             :class:`~hybonet.nn.LorentzLinear`.
         manifold (Lorentz, optional): where the points are; K = -1 by default.
         linear (dict, optional): further options of :class:`~hybonet.nn.LorentzLinear`, e.g.
-            ``{"form": "released"}``.
+            ``{"form": "paper_code"}``.
 
     Shapes:
         - **input:** points :math:`(|\mathcal{V}|, F_{in})` or a pair of sources and targets (which may be

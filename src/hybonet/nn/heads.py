@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from hybonet.geometry import Lorentz
 from hybonet.geometry.fused import Fused
 from hybonet.geometry.numerics import Curvature, origin_time
-from hybonet.kernels.norm_clipping import shortened
+from hybonet.kernels.norm_clipping import clip_norms
 from hybonet.nn.embedding import LorentzEmbedding
 from hybonet.nn.module import LorentzModule, wide_in_autocast
 from hybonet.nn.scales import CLASS_GAIN, NORM_LENGTH, class_scale
@@ -169,7 +169,7 @@ class LorentzDistanceHead(LorentzModule):
             torch.Size([3, 8])
         """
         unit = self.length * origin_time(self.manifold.K) if self.form == "scaled" else None
-        return shortened(self.weight if unit is None else self.weight * unit, self.max_norm, self.manifold)
+        return clip_norms(self.weight if unit is None else self.weight * unit, self.max_norm, self.manifold)
 
     def inner_form(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Two matrices whose products are the logits up to a constant, for losses that never hold them all; of squared

@@ -22,8 +22,8 @@ from hybonet.nn.scales import time_unit, unit
 Activation = Callable[[Tensor], Tensor]
 
 #: What a linear layer computes; of blocks, what all their layers do. ``"pure"`` is of single layers alone.
-Form = Literal["scaled", "pure", "paper", "released"]
-GATED = ("paper", "released")
+Form = Literal["scaled", "pure", "paper", "paper_code"]
+GATED = ("paper", "paper_code")
 
 #: Time coordinates of the normalised form start at this multiple of the origin's; the paper's code has 1.1 for K = -1.
 MIN_TIME = 1.1
@@ -129,7 +129,7 @@ class LorentzLinear(LorentzModule):
     * ``form="paper"`` (its experiments'): :math:`y_t = \lambda\,\sigma(v \cdot x + b_0) + \varepsilon`,
       :math:`z = W h(\mathrm{dropout}(x)) + b\ [+ r_s]`, :math:`y_s = \frac{z}{|z|}\sqrt{y_t^2 + 1/K}`, with
       :math:`\varepsilon = 1.1\sqrt{-1/K}`. Row 0 of ``weight`` is v.
-    * ``form="released"`` (the authors' translation and graph code): the gate reads the activated, dropped-out input
+    * ``form="paper_code"`` (the authors' translation and graph code): the gate reads the activated, dropped-out input
       plus the residual's time coordinate.
 
     The first two contain every boost and rotation; column 0 of ``weight`` is :math:`w_t`.
@@ -142,7 +142,7 @@ class LorentzLinear(LorentzModule):
         activation: h, applied to the input; any function of a tensor, or ``"relu"`` or ``"gelu"``.
         dropout: probability of dropping an input coordinate.
         residual_dropout: probability of dropping a coordinate of what is added to a residual, as Transformers do.
-        scale: λ > 0. (This and the next two belong to the gate of ``"paper"`` and ``"released"``.)
+        scale: λ > 0. (This and the next two belong to the gate of ``"paper"`` and ``"paper_code"``.)
         learnable_scale: train λ, as its logarithm.
         gate_bias: whether the gate has its own bias :math:`b_0` (the authors' knowledge-graph code has none).
         num_heads: split the output into that many points of ``out_features / num_heads`` coordinates.
@@ -153,7 +153,7 @@ class LorentzLinear(LorentzModule):
     Shapes: ``(..., in_features) -> (..., out_features)``, or ``(..., num_heads, out_features / num_heads)`` with
     ``num_heads``. Points that do not change and are mostly zero may be a matrix in compressed rows (torch's CSR), if
     there is no activation. A ``residual`` must broadcast against ``(..., out_features)``; only its space part is used,
-    except by ``form="released"``.
+    except by ``form="paper_code"``.
 
     Example:
         >>> import torch
@@ -321,7 +321,7 @@ class LorentzLinear(LorentzModule):
             return u
         if self.residual_dropout and self.training:
             u = torch.where(self._space_rows(u) == 1.0, dropout(u, self.residual_dropout), u)
-        if self.form == "released":
+        if self.form == "paper_code":
             return u + residual
         if u.dtype == residual.dtype:
             return torch.addcmul(u, residual, self._space_rows(residual))

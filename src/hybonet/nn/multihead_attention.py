@@ -30,7 +30,7 @@ class LorentzMultiheadAttention(LorentzModule):
         bias: bias of the four linear maps.
         kdim, vdim: ambient coordinates of key and value, if other than ``embed_dim``.
         form: of the linear maps and of the logits' scale s. ``"scaled"``: as in :mod:`hybonet.nn.scales`; ``"paper"``
-            and ``"released"``: :math:`1/\sqrt{d}` of a head's coordinates.
+            and ``"paper_code"``: :math:`1/\sqrt{d}` of a head's coordinates.
         learnable_scale: train s: divided by a number that starts at 1, or, except in the scaled form, the inverse of a
             number that starts at :math:`\sqrt{\mathtt{embed\_dim}}`, as in the authors' released code.
         head_scale: λ of the gated maps to q, k and v, if other than that of ``linear``. Heads far from the origin are
@@ -224,4 +224,4 @@ def _is_one_product(layer: LorentzLinear) -> bool:
     """Whether a layer does no more than its product and lift, unwatched by hooks."""
     hooks = layer._forward_hooks or layer._forward_pre_hooks or layer._backward_hooks or layer._backward_pre_hooks
     bare = layer.gate_bias and layer.activation is None and not layer.dropout
-    return bare and layer.form != "released" and not hooks
+    return bare and layer.form != "paper_code" and not hooks

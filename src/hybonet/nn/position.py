@@ -25,7 +25,7 @@ class LorentzPositionalEncoding(LorentzModule):
         max_len: positions available.
         kind: ``"learned"`` vectors or the fixed ``"sinusoidal"`` ones.
         dropout: on the sum; in the paper's form on the coordinates of the input.
-        form: ``"scaled"``; or ``"paper"`` or ``"released"``, where one linear layer of that form is shared by all
+        form: ``"scaled"``; or ``"paper"`` or ``"paper_code"``, where one linear layer of that form is shared by all
             positions, with :math:`p_i` (learned ones start at std 0.02) as its residual.
         linear: further options of that layer.
 
@@ -47,7 +47,7 @@ class LorentzPositionalEncoding(LorentzModule):
         *,
         kind: Literal["learned", "sinusoidal"] = "learned",
         dropout: float = 0.0,
-        form: Literal["scaled", "paper", "released"] = "scaled",
+        form: Literal["scaled", "paper", "paper_code"] = "scaled",
         manifold: Lorentz | None = None,
         linear: dict[str, Any] | None = None,
         device: torch.device | str | None = None,

@@ -28,7 +28,7 @@ from hybonet.nn.scales import residual_std
 #: even, and a centroid is nearly a mean.
 HEAD_SCALE = 2.5
 
-StackForm = Literal["scaled", "paper", "released"]
+StackForm = Literal["scaled", "paper", "paper_code"]
 
 
 class _Layer(LorentzModule):
@@ -105,7 +105,7 @@ class LorentzTransformerEncoderLayer(_Layer):
         norm_first: norms before the blocks, instead of after the residuals; by default as the form has it. Without
             norms, in the paper's form, False is its way, and True has each block's last linear layer pure.
         form: ``"scaled"`` trains at any depth (:mod:`hybonet.nn.scales`) and has norms first; ``"paper"`` and
-            ``"released"`` are the paper's layer and that of its authors' code, without norms.
+            ``"paper_code"`` are the paper's layer and that of its authors' code, without norms.
         attention: further options for :class:`LorentzMultiheadAttention`, e.g. ``{"learnable_scale": True}``.
         linear: further options for every :class:`LorentzLinear`, e.g. ``{"dropout": 0.1}``.
 
