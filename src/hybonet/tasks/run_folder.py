@@ -168,7 +168,7 @@ def read_settings_as(kind: type[_Settings], config: dict[str, Any], folder: Path
     if not isinstance(settings, dict):
         raise ValueError(f"{folder / CONFIG}: expected settings, got {settings!r:.40}; restore the file or train again")
     try:
-        return kind.checked(settings)
+        return kind.checked({**kind.before, **settings})
     except ValueError as error:
         raise ValueError(f"restore or correct {folder / CONFIG}: {error}") from None
 
