@@ -120,6 +120,8 @@ class Translator(TransformerTranslator):
             linear={**({} if residual_dropout is None else {"residual_dropout": residual_dropout}), **(linear or {})},
             **common,
         )
+        self.encoder_norm: nn.Module | None
+        self.decoder_norm: nn.Module | None
         self.encoder_layers, self.encoder_norm = transformer.encoder.layers, transformer.encoder.norm  # type: ignore[assignment]
         self.decoder_layers, self.decoder_norm = transformer.decoder.layers, transformer.decoder.norm  # type: ignore[assignment]
         if not paper:
