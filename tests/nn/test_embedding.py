@@ -65,7 +65,7 @@ def test_older_files_with_points_are_checked_and_loaded(manifold, assign):
     table.load_state_dict({"weight": points}, assign=assign)
     assert torch.equal(table.weight, old.weight)
     assert points[:, 0].all(), "what was given stays"
-    with pytest.raises(ValueError, match=r"weight is off the sheet at row 0.*\(K = "):
+    with pytest.raises(RuntimeError, match=r"weight is off the sheet at row 0.*\(K = "):
         LorentzEmbedding(10, 4, manifold=Lorentz(-7.0), form="paper").load_state_dict({"weight": points})
 
 

@@ -64,11 +64,14 @@ class LorentzModule(nn.Module):
             param.manifold, param.space_only = self.manifold, True
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
-        """Older files hold points with their time: it is checked, and left out."""
+        """Files of older versions hold points with their time: it is checked, and left out."""
         for name in self.manifold_parameters:
             points = state_dict.get(prefix + name)
             if points is not None and not points.is_meta and bool(points[..., 0].any()):
-                self.manifold.check_point(points, name=prefix + name)
+                try:
+                    self.manifold.check_point(points, name=prefix + name)
+                except ValueError as error:
+                    rest[-1].append(f"{error}; or the points are of another K")
                 points = points.clone()
                 points[..., 0] = 0.0
                 state_dict[prefix + name] = points

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
+from hybonet.geometry.numerics import MAX_LOG_CURVATURE
 from hybonet.optim.parameters import adopt_groups, has_time, manifold_of
 from hybonet.optim.row_updates import fill_time
 
@@ -48,7 +49,10 @@ class RiemannianOptimizer(torch.optim.Optimizer):
                 manifold = points[param]
                 if manifold is not None:
                     self._step_manifold(param, ks[manifold], group)
-        # The step may have moved the sheet: all points that hold their time follow, those without a gradient too.
+        # The step may have moved the sheet, further than it may go; points that hold their time follow it.
+        for manifold in ks:
+            if manifold.learnable:
+                manifold.log_neg_curvature.clamp_(-MAX_LOG_CURVATURE, MAX_LOG_CURVATURE)
         for param, manifold in points.items():
             if manifold is not None and manifold.learnable and has_time(param):
                 fill_time(param, k_of(manifold))
