@@ -384,3 +384,80 @@ def test_half_precision_gradients_are_clipped_without_overflow():
     parameter.grad = torch.full_like(parameter, 300.0)
     assert clip_grad_norm_([parameter], 1.0).item() == pytest.approx(600.0, rel=1e-3)
     assert parameter.grad.norm().item() == pytest.approx(1.0, rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "K", "lr", "outward", "steps"),
+    [(torch.float32, -2.5, 1.0, False, 40), (torch.float32, -1.0, 1.0, True, 40), (torch.float64, -2.5, 1.0, True, 40)],
+)
+def test_ordinary_gradients_at_large_rates_never_give_nan(dtype, K, lr, outward, steps):
+    torch.manual_seed(0)
+    table = LorentzEmbedding(20, 6, form="paper", manifold=Lorentz(K), dtype=dtype)
+    optimizer = RiemannianAdam(table, lr=lr)
+    for _ in range(steps):
+        table.weight.grad = -table.weight.detach() if outward else torch.randn_like(table.weight)
+        optimizer.step()
+    assert table.weight.isfinite().all()
+    assert all(value.isfinite().all() for value in optimizer.state[table.weight].values())
+
+
+@pytest.mark.parametrize("update", ["exact", "chart"])
+def test_one_huge_gradient_does_not_destroy_its_row(update):
+    ends = []
+    for size in (1e10, 1e20, 1e30):
+        torch.manual_seed(0)
+        table = LorentzEmbedding(20, 6, form="paper")
+        optimizer = RiemannianAdam(table, lr=0.1, update=update)
+        for step in range(20):
+            table.weight.grad = torch.randn_like(table.weight)
+            table.weight.grad[:, 0] = 0.0
+            if step == 3:
+                table.weight.grad[4] *= size
+            optimizer.step()
+        assert all(value.isfinite().all() for value in optimizer.state[table.weight].values())
+        ends.append(table.weight.detach())
+    others = torch.arange(20) != 4
+    for end in ends[1:]:
+        torch.testing.assert_close(end[others], ends[0][others])
+        assert (end - ends[0]).abs().max() < 1.0, "it is a direction, whatever its size"
+
+
+@pytest.mark.parametrize("make", optimizers(), ids=KINDS)
+def test_to_maximize_is_to_minimize_the_negative(make):
+    ends = []
+    for maximize in (False, True):
+        torch.manual_seed(0)
+        model = nn.ModuleList([LorentzEmbedding(9, 5, form="paper"), nn.Linear(5, 2)])
+        optimizer = make(model, maximize=maximize)
+        for _ in range(3):
+            optimizer.zero_grad()
+            loss = pull_together(model[0], torch.arange(9)) + model[1](model[0](torch.arange(9))).sum()
+            (-loss if maximize else loss).backward()
+            optimizer.step()
+        ends.append([p.detach() for p in model.parameters()])
+    for one, other in zip(*ends, strict=True):
+        assert torch.equal(one, other)
+
+
+def test_foreach_and_fused_give_the_same_steps():
+    ends = []
+    for options in ({}, {"foreach": True}, {"foreach": False, "fused": False}, {"fused": True}):
+        torch.manual_seed(0)
+        model = nn.ModuleList([LorentzEmbedding(9, 5, form="paper"), nn.Linear(5, 2)])
+        optimizer = RiemannianAdam(model, lr=0.05, **options)
+        for _ in range(3):
+            optimizer.zero_grad()
+            model[1](model[0](torch.arange(9))).square().sum().backward()
+            optimizer.step()
+        ends.append([p.detach() for p in model.parameters()])
+    for other in ends[1:]:
+        for one, value in zip(ends[0], other, strict=True):
+            torch.testing.assert_close(one, value)
+
+
+def test_clipping_can_refuse_what_is_not_finite():
+    table = LorentzEmbedding(5, 4, form="paper")
+    table.weight.grad = torch.full_like(table.weight, torch.nan)
+    with pytest.raises(ValueError, match=r"finite gradients, got a norm of nan of parameters of shape \(5, 4\)"):
+        clip_grad_norm_(table.parameters(), 1.0, error_if_nonfinite=True)
+    assert not clip_grad_norm_(table.parameters(), 1.0).isfinite()

@@ -141,6 +141,12 @@ class LorentzDistanceHead(LorentzModule):
 
     def forward(self, x: Tensor) -> Tensor:
         self.manifold.validate(x, self.in_features)
+        if not torch.is_autocast_enabled(x.device.type):
+            return self._logits(x)
+        with torch.autocast(x.device.type, enabled=False):  # products of times, which are large, nearly cancel
+            return self._logits(x.float())
+
+    def _logits(self, x: Tensor) -> Tensor:
         K, points = self.manifold.K, self.points()
         if self.distance == "geodesic":
             near = _geodesics(F.linear(_mirrored(x, 0.5 * K), points), K)

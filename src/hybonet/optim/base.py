@@ -30,6 +30,12 @@ class RiemannianOptimizer(torch.optim.Optimizer):
         (group,) = adopt_groups([param_group], self.defaults)
         super().add_param_group(group)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:  # of an older version
+            for name, value in self.defaults.items():
+                group.setdefault(name, value)
+
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
         """One step; ``closure`` re-evaluates the model if given."""
@@ -67,7 +73,7 @@ class RiemannianOptimizer(torch.optim.Optimizer):
     @staticmethod
     @contextmanager
     def touched_rows(
-        param: Tensor, tables: list[Tensor | None], k: float | None = None
+        param: Tensor, tables: list[Tensor | None], k: float | None = None, *, maximize: bool
     ) -> Iterator[tuple[Tensor, list[Any]]]:
         """The gradient and the rows of the tables that it touches; what is changed in them is written back.
 
@@ -76,6 +82,7 @@ class RiemannianOptimizer(torch.optim.Optimizer):
         """
         grad = param.grad
         assert grad is not None
+        grad = -grad if maximize else grad
         if grad.is_sparse:
             grad = grad.coalesce()
             if grad.sparse_dim() != 1 or grad.dim() > 2:
