@@ -60,6 +60,8 @@ def table(rows: list[dict[str, Any]]) -> str:
         >>> print(table([{**row, "date": "2026-01-02T03:04:05"}]).splitlines()[2])
         | 3.10, oldest | 2.6.0 | – | – | – | – | – | 8 | 2026-01-02 |
     """
+    if not rows:
+        return "The matrix has not been run to its end on this version yet."
     lines = [f"| Python | {' | '.join(SHOWN)} | tests | date |", "|" + "---|" * (len(SHOWN) + 3)]
     for row in rows:
         name = f"{row['python']}, {'oldest' if row['resolution'] == 'lowest' else 'newest'}"

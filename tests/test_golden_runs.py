@@ -11,15 +11,14 @@ import shlex
 from pathlib import Path
 
 import pytest
-from hybonet.recipes.settings_file import read_settings_file
-from hybonet.tasks.hierarchy.run import read_run, read_task
-from hybonet.tasks.knowledge_graph.run import read_settings
 from typer.testing import CliRunner
 
 from hybonet.cli import app
-from hybonet.tasks.knowledge_graph.predictor import KGModel
+from hybonet.tasks.hierarchy.predictor import HierarchyModel
+from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel
 from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings
-from hybonet.tasks.run_folder import load_best, read_record
+from hybonet.tasks.recipes import read_settings_file
+from hybonet.tasks.run import Run
 
 RUNS = Path(__file__).parent / "golden_runs"
 QUESTIONS = {
@@ -51,7 +50,7 @@ def measures(content: object) -> dict[str, float]:
 def test_an_old_run_measures_what_its_record_says(name):
     stored = measures(json.loads((RUNS / name / "record.json").read_text())["test"])
     result = json.loads(hybonet(f"evaluate {RUNS / name} --json"))
-    found = measures(result[0] if name == "probe" else result.get("test", result))
+    found = measures(result["layers"]["0"] if name == "probe" else result.get("test", result))
     common = stored.keys() & found.keys() - {"seconds"}
     assert len(common) > 2
     assert all(math.isclose(found[key], stored[key], rel_tol=1e-4, abs_tol=1e-6) for key in common)
@@ -63,35 +62,38 @@ def test_an_old_run_answers(name):
 
 
 def test_an_old_hierarchy_measures_what_its_record_says():
-    run, task = read_run(RUNS / "hierarchy"), read_task(RUNS / "hierarchy")
-    assert run.points.shape == (39, 3)
-    found = task.validate(load_best(RUNS / "hierarchy", task.build_model()))
-    assert found["mean_rank"] == pytest.approx(run.record["metrics"]["mean_rank"])
+    model = HierarchyModel.load(RUNS / "hierarchy")
+    assert model.points.shape == (39, 3)
+    assert model.evaluate()["metrics"]["mean_rank"] == pytest.approx(model.record["metrics"]["mean_rank"])
 
 
 def test_old_names_and_words_are_those_of_today():
-    settings = read_settings(RUNS / "kg")
+    settings = settings_at(RUNS / "kg")
     assert (settings.negative_sampling, settings.logit_scale, settings.symmetric_logit_scale) == ("shared", 0.7, 1.5)
     assert (settings.inverse_weight, settings.inverse_power) == (0.3, 0.6)
-    assert KGModel.load(RUNS / "kg").scorer.scores_both_directions
-    settings = read_settings(RUNS / "kg-distilled")
+    assert KnowledgeGraphModel.load(RUNS / "kg").scorer.scores_both_directions
+    settings = settings_at(RUNS / "kg-distilled")
     assert (settings.distillation_weight, settings.distillation_answers, settings.teacher_logit_scale) == (0.4, 3, 2)
-    record = read_record(RUNS / "kg")
+    record = Run(RUNS / "kg").record
     assert {"test_one_direction", "test_paper_code"} <= record.keys()
     assert record["settings"] == settings_of("kg")
-    record = read_record(RUNS / "graph")
+    record = Run(RUNS / "graph").record
     assert (record["protocol"], record["settings"]["time_gate"]) == ("paper_code", "paper_code")
 
 
+def settings_at(folder: Path) -> KnowledgeGraphSettings:
+    return Run(folder).settings
+
+
 def settings_of(name: str) -> dict[str, object]:
-    return read_settings(RUNS / name).model_dump()
+    return settings_at(RUNS / name).model_dump()
 
 
 def test_an_old_file_of_settings_is_read(tmp_path):
     old = json.loads((RUNS / "kg" / "config.json").read_text())["settings"]
     assert "sharpness" in old
     (tmp_path / "old.json").write_text(json.dumps(old))
-    assert read_settings_file(tmp_path / "old.json", KnowledgeGraphSettings) == read_settings(RUNS / "kg")
+    assert read_settings_file(tmp_path / "old.json", KnowledgeGraphSettings) == settings_at(RUNS / "kg")
 
 
 def test_old_runs_are_reported_side_by_side():

@@ -8,9 +8,11 @@ import math
 
 import pytest
 import torch
+from torch import nn
 
 from hybonet import Lorentz
 from hybonet import geometry as G
+from hybonet.nn import LorentzLinear
 
 from .cases import over_curvatures, over_dtypes, seeded
 
@@ -32,12 +34,12 @@ def test_learnable_curvature_must_be_in_range(K):
         Lorentz(K, learnable=True)
 
 
-def test_fixed_curvature_is_a_number_and_leaves_no_trace_in_the_state():
+def test_fixed_curvature_is_a_number():
     manifold = Lorentz(-0.5)
     assert manifold.K == -0.5
     assert manifold.k == 2.0
     assert manifold.curvature == -0.5
-    assert not manifold.state_dict()
+    assert not [*manifold.parameters(), *manifold.buffers()]
     assert not list(manifold.parameters())
 
 
@@ -70,8 +72,61 @@ def test_gradient_leads_back_from_the_bound():
     manifold = Lorentz(-2.0, learnable=True)
     with torch.no_grad():
         manifold.log_neg_curvature.fill_(20.0)
-    manifold.K.backward()
-    torch.testing.assert_close(manifold.log_neg_curvature.grad, torch.tensor(-math.exp(14.0), dtype=torch.float64))
+    (-manifold.K).backward()
+    expected = torch.tensor([math.exp(14.0)], dtype=torch.float64)
+    torch.testing.assert_close(manifold.log_neg_curvature.grad, expected)
+
+
+@pytest.mark.parametrize(("start", "sign"), [(-1e6, 1), (-1e-6, -1)])
+def test_curvature_does_not_wind_up_beyond_its_bound(start, sign):
+    manifold = Lorentz(start, learnable=True)
+    optimizer = torch.optim.SGD(manifold.parameters(), lr=10.0)
+    seen = []
+    for _ in range(5):
+        optimizer.zero_grad()
+        (-sign * manifold.K / start).backward()
+        optimizer.step()
+        seen.append(manifold.log_neg_curvature.item())
+    assert sign * seen[0] > 14
+    assert len(set(seen)) == 1
+
+
+class TestState:
+    def test_curvature_is_in_it_once_and_is_checked(self):
+        for learnable in (False, True):
+            manifold = Lorentz(-2.0, learnable=learnable)
+            model = nn.Sequential(*(LorentzLinear(3, 3, manifold=manifold) for _ in range(3)))
+            state = model.state_dict()
+            assert sum("manifold" in name for name in state) == 1
+            twin = Lorentz(-2.0, learnable=learnable)
+            nn.Sequential(*(LorentzLinear(3, 3, manifold=twin) for _ in range(3))).load_state_dict(state)
+            assert twin.curvature == pytest.approx(-2.0)
+        with pytest.raises(RuntimeError, match=r"Missing.*manifold\.log_neg_curvature"):
+            model.load_state_dict({name: value for name, value in state.items() if "manifold" not in name})
+
+    def test_of_another_curvature_is_refused(self):
+        state = LorentzLinear(3, 3, manifold=Lorentz(-2.0)).state_dict()
+        with pytest.raises(RuntimeError, match=r"expected curvature K = -1, got K = -2; build .*Lorentz\(K=-2\)"):
+            LorentzLinear(3, 3).load_state_dict(state)
+        with pytest.raises(RuntimeError, match=r"Unexpected key.*log_neg_curvature"):
+            LorentzLinear(3, 3).load_state_dict(LorentzLinear(3, 3, manifold=Lorentz(learnable=True)).state_dict())
+
+    def test_of_older_versions_loads(self):
+        layer = LorentzLinear(3, 3, manifold=Lorentz(-2.0))
+        layer.load_state_dict({name: value for name, value in layer.state_dict().items() if "manifold" not in name})
+        manifold = Lorentz(learnable=True)
+        manifold.load_state_dict({"log_neg_curvature": torch.tensor(0.7, dtype=torch.float64)})
+        assert manifold.curvature == pytest.approx(-math.exp(0.7))
+
+    def test_values_drawn_anew_on_another_device_keep_the_curvature(self):
+        with torch.device("meta"):
+            manifold = Lorentz(-3.0, learnable=True)
+        manifold.to_empty(device="cpu")
+        manifold.reset_parameters()
+        assert manifold.curvature == pytest.approx(-3.0)
+        with torch.device("meta"):
+            fixed = Lorentz(-3.0)
+        assert fixed.state_dict()["_extra_state"].item() == -3.0
 
 
 def test_repr():

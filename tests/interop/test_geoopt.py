@@ -14,7 +14,7 @@ from hybonet.optim import RiemannianAdam  # noqa: E402
 
 def test_geoopt_adam_steps_our_embedding_as_ours_does():
     torch.manual_seed(0)
-    ours = LorentzEmbedding(8, 5, manifold=Lorentz(-0.5), dtype=torch.float64)
+    ours = LorentzEmbedding(8, 5, manifold=Lorentz(-0.5), dtype=torch.float64, form="paper")
     theirs = with_geoopt_parameters(copy.deepcopy(ours))
     assert isinstance(theirs.weight, geoopt.ManifoldParameter)
     for model, optimizer in (

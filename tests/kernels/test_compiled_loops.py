@@ -31,7 +31,7 @@ results = []
 for threads in (1, 2, 2):
     torch.set_num_threads(threads)
     torch.manual_seed(0)
-    table = LorentzEmbedding(300, 7, max_norm=1.5)
+    table = LorentzEmbedding(300, 7, max_norm=1.5, form="paper")
     optimizer = RiemannianAdam(table, lr=0.05, update="{update}")
     index, question = torch.randint(300, (40, 11)), torch.randn(40, 7)
     with kernels.switched(on=True):
@@ -61,7 +61,7 @@ print("the same")
 @pytest.mark.parametrize("size", [0.0, 1e-30, 1.0, 1e10, 1e18])
 def test_a_step_stays_finite_and_on_the_sheet_whatever_the_gradient(update, dtype, size):
     torch.manual_seed(0)
-    table = LorentzEmbedding(50, 6, manifold=Lorentz(-0.3), dtype=dtype)
+    table = LorentzEmbedding(50, 6, manifold=Lorentz(-0.3), dtype=dtype, form="paper")
     optimizer = RiemannianAdam(table, lr=0.1, update=update)
     with kernels.switched(on=True):
         for _ in range(5):
@@ -108,7 +108,7 @@ def test_a_broken_numba_is_told_and_done_without(monkeypatch, tmp_path):
 @compiled
 @pytest.mark.parametrize("update", ["exact", "chart"])
 def test_autograd_knows_that_a_step_has_changed_the_points(update):
-    table = LorentzEmbedding(50, 6)
+    table = LorentzEmbedding(50, 6, form="paper")
     optimizer, before = RiemannianAdam(table, update=update), table.weight._version
     loss = table.weight.pow(3).sum()
     loss.backward(retain_graph=True)
@@ -126,7 +126,7 @@ def test_moments_are_weighed_as_torch_does(update, beta2):
     results = []
     for on in (True, False):
         torch.manual_seed(0)
-        table = LorentzEmbedding(50, 6)
+        table = LorentzEmbedding(50, 6, form="paper")
         optimizer = RiemannianAdam(table, lr=0.05, betas=(0.9, beta2), update=update)
         table.weight.grad = torch.randn_like(table.weight)
         before = table.weight.detach().clone()
@@ -140,7 +140,7 @@ def test_moments_are_weighed_as_torch_does(update, beta2):
 def test_time_is_not_divided_by_zero():
     """Tables with a max-norm have gradients without time, whose moments stay 0."""
     torch.manual_seed(0)
-    table = LorentzEmbedding(50, 6)
+    table = LorentzEmbedding(50, 6, form="paper")
     optimizer = RiemannianAdam(table, eps=0.0, update="chart", precondition=False)
     table.weight.grad = torch.randn_like(table.weight)
     table.weight.grad[:, 0] = 0.0

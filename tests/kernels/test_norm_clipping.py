@@ -42,3 +42,21 @@ def test_rows_of_any_length_have_finite_points_and_gradients(manifold, value):
     out.sum().backward()
     assert bool(out.isfinite().all())
     assert bool(rows.grad.isfinite().all())
+
+
+def test_without_a_bound_only_time_is_made(manifold, dtype):
+    torch.manual_seed(0)
+    rows = torch.randn(3, 7, 5, dtype=dtype)
+    gradient = torch.randn_like(rows)
+    results = []
+    for path in (clip_norms, module._in_plain_steps):
+        leaf = rows.clone().requires_grad_()
+        out = path(leaf, None, manifold)
+        results.append((out, *torch.autograd.grad(out, leaf, gradient)))
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(one, other)
+    wide = rows.double().requires_grad_()
+    assert torch.autograd.gradgradcheck(lambda x: clip_norms(x, None, manifold), wide)
+    far = torch.full((4, 8), 3e38, requires_grad=True)
+    clip_norms(far, None, manifold).sum().backward()
+    assert bool(far.grad.isfinite().all())

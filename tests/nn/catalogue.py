@@ -15,6 +15,7 @@ from hybonet.nn import (
     LorentzFeedForward,
     LorentzLinear,
     LorentzMultiheadAttention,
+    LorentzNorm,
     LorentzPositionalEncoding,
     LorentzToEuclidean,
     LorentzTransformer,
@@ -29,7 +30,7 @@ K = -0.5
 D = 8
 
 #: A small λ: with the default 10 and so few coordinates attention is saturated and its gradients are mostly rounding.
-NEAR = {"scale": 2.0}
+PAPER = {"form": "paper", "linear": {"scale": 2.0}}
 
 
 def points(*size: int) -> Tensor:
@@ -44,28 +45,33 @@ def padding() -> Tensor:
     return torch.tensor([[False] * 4, [False] * 3 + [True]])
 
 
-def encoder_layer(manifold: Lorentz) -> LorentzTransformerEncoderLayer:
-    return LorentzTransformerEncoderLayer(D, 2, 12, 0.0, manifold=manifold, linear=NEAR)
+def encoder_layer(manifold: Lorentz, **options) -> LorentzTransformerEncoderLayer:
+    return LorentzTransformerEncoderLayer(D, 2, 12, 0.0, manifold=manifold, **options)
 
 
 def decoder_layer(manifold: Lorentz) -> LorentzTransformerDecoderLayer:
-    return LorentzTransformerDecoderLayer(D, 2, 12, 0.0, manifold=manifold, linear=NEAR)
+    return LorentzTransformerDecoderLayer(D, 2, 12, 0.0, manifold=manifold)
 
 
 #: name: (build a layer on a manifold, make its inputs)
 LAYERS = {
     "LorentzLinear": (lambda m: LorentzLinear(D, 6, manifold=m, activation=torch.relu), lambda: (points(3),)),
     "LorentzLinear pure": (lambda m: LorentzLinear(D, 6, manifold=m, form="pure"), lambda: (points(3),)),
+    "LorentzLinear paper": (
+        lambda m: LorentzLinear(D, 6, manifold=m, form="paper", activation=torch.relu),
+        lambda: (points(3),),
+    ),
     "LorentzLinear released": (
-        lambda m: LorentzLinear(D, D, manifold=m, time_gate="paper_code", gate_bias=False),
+        lambda m: LorentzLinear(D, D, manifold=m, form="paper_code", gate_bias=False),
         lambda: (points(3), points(3)),
     ),
-    "LorentzMultiheadAttention": (
-        lambda m: LorentzMultiheadAttention(D, 2, manifold=m, linear=NEAR),
+    "LorentzMultiheadAttention": (lambda m: LorentzMultiheadAttention(D, 2, manifold=m), lambda: (points(2, 4),)),
+    "LorentzMultiheadAttention paper": (
+        lambda m: LorentzMultiheadAttention(D, 2, manifold=m, **PAPER),
         lambda: (points(2, 4),),
     ),
     "LorentzMultiheadAttention masked": (
-        lambda m: LorentzMultiheadAttention(D, 2, manifold=m, linear=NEAR, learnable_scale=True),
+        lambda m: LorentzMultiheadAttention(D, 2, manifold=m, learnable_scale=True),
         lambda: (points(2, 4), points(2, 4), points(2, 4), padding(), False, None, True, True),
     ),
     "LorentzEmbedding": (
@@ -74,7 +80,12 @@ LAYERS = {
     ),
     "LorentzPositionalEncoding": (lambda m: LorentzPositionalEncoding(D, manifold=m), lambda: (points(2, 4),)),
     "LorentzFeedForward": (lambda m: LorentzFeedForward(D, 12, manifold=m), lambda: (points(3), points(3))),
+    "LorentzNorm": (lambda m: LorentzNorm(D, manifold=m), lambda: (points(3),)),
     "LorentzTransformerEncoderLayer": (encoder_layer, lambda: (points(2, 4), None, padding())),
+    "LorentzTransformerEncoderLayer paper": (
+        lambda m: encoder_layer(m, **PAPER),
+        lambda: (points(2, 4), None, padding()),
+    ),
     "LorentzTransformerEncoder": (
         lambda m: LorentzTransformerEncoder(encoder_layer(m), 1),
         lambda: (points(2, 4), None, None, True),
@@ -85,7 +96,7 @@ LAYERS = {
         lambda: (points(2, 4), points(2, 3), LorentzTransformer.generate_square_subsequent_mask(4)),
     ),
     "LorentzTransformer": (
-        lambda m: LorentzTransformer(D, 2, 1, 1, 12, 0.0, manifold=m, linear=NEAR),
+        lambda m: LorentzTransformer(D, 2, 1, 1, 12, 0.0, manifold=m),
         lambda: (points(2, 4), points(2, 3)),
     ),
     "LorentzDistanceHead": (lambda m: LorentzDistanceHead(D, 5, manifold=m), lambda: (points(3),)),
@@ -107,7 +118,7 @@ if find_spec("torch_geometric") is not None:
             lambda: (points(4), edges(), torch.rand(5)),
         ),
         "LorentzGraphAttention": (
-            lambda m: LorentzGraphAttention(D, 6, 2, manifold=m, **NEAR),
+            lambda m: LorentzGraphAttention(D, 6, 2, manifold=m, scale=2.0),
             lambda: (points(4), edges(), torch.rand(5)),
         ),
     }

@@ -64,6 +64,27 @@ def linear(x, weight, bias, scale, K, *, activation=None, residual=None, gate="p
     return torch.cat((t, z / z.square().sum(-1, keepdim=True).sqrt() * (t.square() + 1.0 / K).sqrt()), dim=-1)
 
 
+def ungated(layer, x, residual=None):
+    """The pure and the scaled form: y_s = W x_s + a w_t x_t + l b + r_s, y_t = √(|y_s|² - 1/K), head by head."""
+    K, scaled = layer.manifold.K, layer.form == "scaled"
+    width = (layer.width or layer.in_features) - 1
+    unit = 2.0 * (-1.0 / K) ** 0.5 / width**0.5 if scaled else 1.0
+    time_unit = 2.0 / (5.0 * width) ** 0.5 if scaled else 1.0
+    u = 0.0 if layer.bias is None else unit * layer.bias
+    for point, weight in zip(x.chunk(layer.in_heads, -1), layer.weight.chunk(layer.in_heads, -1), strict=True):
+        t, s = point[..., :1], point[..., 1:]
+        if layer.activation is not None:
+            s = layer.activation(s)
+            t = (s.square().sum(-1, keepdim=True) - 1.0 / K).sqrt() if scaled else layer.activation(t)
+        u = u + s @ weight[:, 1:].T + time_unit * t * weight[:, 0]
+    heads = layer.num_heads or 1
+    parts = u.chunk(heads, -1)
+    if residual is not None:
+        parts = [part + r[..., 1:] for part, r in zip(parts, residual.chunk(heads, -1), strict=True)]
+    points = [torch.cat(((p.square().sum(-1, keepdim=True) - 1.0 / K).sqrt(), p), -1) for p in parts]
+    return torch.stack(points, -2) if layer.num_heads else points[0]
+
+
 def centroid(weights: Tensor, x: Tensor, K) -> Tensor:
     """μ = Σν_j x_j / (√-K |‖Σν_i x_i‖_L|) for each row of weights."""
     total = weights @ x

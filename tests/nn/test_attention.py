@@ -234,7 +234,8 @@ class TestWeights:
 
 
 def module(manifold, dtype=torch.float64, **options):
-    linear = {"scale": 2.0 * (-1 / manifold.curvature) ** 0.5, **options.pop("linear", {})}
+    options = {"form": "paper", **options}
+    linear = options.pop("linear", {"scale": 2.0 * (-1 / manifold.curvature) ** 0.5})
     layer = LorentzMultiheadAttention(8, 2, manifold=manifold, dtype=dtype, linear=linear, **options)
     with torch.no_grad():
         for p in layer.parameters():
@@ -259,6 +260,26 @@ def by_hand(layer, query, key, value, mask=None, residual=None):
     return plain.linear(torch.cat(heads, -1), out.weight, out.bias, out.scale, K, residual=residual)
 
 
+def test_scaled_self_attention_is_the_written_definition(manifold, dtype):
+    """Logits are those of Euclidean attention in units, with the time coordinates' product beside them."""
+    layer = module(manifold, dtype, form="scaled", learnable_scale=True, linear={})
+    x = plain.points(manifold, N, L, 8, dtype=dtype).requires_grad_()
+    q, k, v = (plain.ungated(p, x) for p in (layer.q_proj, layer.k_proj, layer.v_proj))
+    unit = 2.0 * (-1.0 / manifold.K) ** 0.5 / 7**0.5
+    scale = 1.0 / (2.0 * unit**2 * 3**0.5) / layer.softmax_scale
+    heads = [plain.attention(*(each[..., i, :] for each in (q, k, v)), manifold.K, scale) for i in range(2)]
+    out = plain.ungated(layer.out_proj, torch.cat(heads, -1), x)
+    plain.assert_same(layer(x, residual=x)[0], out, [x, *layer.parameters()], dtype)
+    torch.testing.assert_close(layer(x)[0], layer(x, x.clone(), x.clone())[0], **plain.tolerance(dtype))
+
+
+def test_hooks_of_the_projections_fire():
+    layer, seen = LorentzMultiheadAttention(8, 2), []
+    layer.k_proj.register_forward_hook(lambda *_: seen.append("k"))
+    layer(layer.manifold.random_normal(2, 3, 8))
+    assert seen == ["k"]
+
+
 class TestModule:
     @pytest.mark.parametrize("options", [{}, {"bias": False}, {"learnable_scale": True}], ids=str)
     def test_self_attention_is_the_written_definition(self, manifold, dtype, options):
@@ -278,8 +299,8 @@ class TestModule:
         plain.assert_same(packed, separate, [x, *layer.parameters()], dtype)
 
     def test_options_that_cannot_be_packed(self, manifold, dtype):
-        options = {"activation": torch.tanh, "time_gate": "paper_code", "gate_bias": False, "learnable_scale": False}
-        layer = module(manifold, dtype, linear=options)
+        options = {"activation": torch.tanh, "gate_bias": False, "learnable_scale": False}
+        layer = module(manifold, dtype, form="paper_code", linear=options)
         x = plain.points(manifold, N, L, 8, dtype=dtype)
         torch.testing.assert_close(layer(x)[0], layer(x, x.clone(), x.clone())[0])
 
@@ -346,7 +367,7 @@ class TestModule:
     def test_unbatched_and_batch_second(self, dtype):
         manifold = Lorentz(-2.5)
         first = module(manifold, dtype, batch_first=True)
-        second = LorentzMultiheadAttention(8, 2, batch_first=False, manifold=manifold, dtype=dtype)
+        second = LorentzMultiheadAttention(8, 2, form="paper", batch_first=False, manifold=manifold, dtype=dtype)
         second.load_state_dict(first.state_dict())
         x, memory = (plain.points(manifold, N, n, 8, dtype=dtype) for n in (L, S))
         padding = torch.tensor([[False] * S, [False] * (S - 2) + [True] * 2])
@@ -386,7 +407,7 @@ class TestModule:
         assert torch.equal(layer(x)[0], layer(x)[0])
 
     def test_learnable_scale_starts_as_released_and_learns(self):
-        layer = LorentzMultiheadAttention(16, 2, learnable_scale=True)
+        layer = LorentzMultiheadAttention(16, 2, form="paper", learnable_scale=True)
         assert layer.softmax_scale.item() == pytest.approx(4.0)
         layer(layer.manifold.random_normal(N, L, 16))[0].sum().backward()
         assert layer.softmax_scale.grad.abs().item() > 0

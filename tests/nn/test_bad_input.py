@@ -72,7 +72,9 @@ TABLE = {
         "same manifold object",
     ),
     "optimiser group on another manifold": (
-        lambda: RiemannianAdam([{"params": LorentzEmbedding(5, 4).parameters(), "manifold": Lorentz(-2.0)}]),
+        lambda: RiemannianAdam(
+            [{"params": LorentzEmbedding(5, 4, form="paper").parameters(), "manifold": Lorentz(-2.0)}]
+        ),
         "the group's manifold is Lorentz(K=-2), but a parameter of shape (5, 4) holds points of Lorentz(K=-1)",
         "leave the group's manifold out",
     ),

@@ -14,7 +14,8 @@ from .catalogue import LAYERS, K, assert_compiles, points
 #: The layers that use the curvature in each of the ways there are.
 LEARNED_K = (
     "LorentzLinear",
-    "LorentzLinear pure",
+    "LorentzLinear paper",
+    "LorentzNorm",
     "LorentzMultiheadAttention",
     "LorentzEmbedding",
     "LorentzDistanceHead",

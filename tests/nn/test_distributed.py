@@ -24,9 +24,9 @@ class Classifier(nn.Module):
     def __init__(self, learnable: bool) -> None:
         super().__init__()
         manifold = Lorentz(-0.5, learnable=learnable)
-        self.table = LorentzEmbedding(WORDS, 8, manifold=manifold)
-        self.encoder = LorentzTransformerEncoderLayer(8, 2, 12, 0.0, manifold=manifold, linear={"scale": 2.0})
-        self.head = LorentzDistanceHead(8, CLASSES, manifold=manifold)
+        self.table = LorentzEmbedding(WORDS, 8, manifold=manifold, form="paper")
+        self.encoder = LorentzTransformerEncoderLayer(8, 2, 12, 0.0, manifold=manifold)
+        self.head = LorentzDistanceHead(8, CLASSES, manifold=manifold, form="paper")
 
     def forward(self, words):
         return self.head(self.encoder(self.table(words)))

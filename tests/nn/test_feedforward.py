@@ -1,5 +1,6 @@
 """The feed-forward block is two linear layers, activation and residual in the second."""
 
+import pytest
 import torch
 
 from hybonet.nn import LorentzFeedForward
@@ -7,20 +8,26 @@ from hybonet.nn import LorentzFeedForward
 from . import plain
 
 
-def test_is_two_linear_layers(manifold, dtype):
-    block = LorentzFeedForward(5, 11, activation=torch.tanh, manifold=manifold, dtype=dtype)
+@pytest.mark.parametrize("form", ["scaled", "paper"])
+def test_is_two_linear_layers(manifold, dtype, form):
+    block = LorentzFeedForward(5, 11, activation=torch.tanh, form=form, manifold=manifold, dtype=dtype)
     x = plain.points(manifold, 3, 4, 5, dtype=dtype).requires_grad_()
     one, two, K = block.linear1, block.linear2, manifold.K
-    hidden = plain.linear(x, one.weight, one.bias, one.scale, K)
     for residual in (None, x):
-        expected = plain.linear(hidden, two.weight, two.bias, two.scale, K, activation=torch.tanh, residual=residual)
+        if form == "scaled":
+            expected = plain.ungated(two, plain.ungated(one, x), residual)
+        else:
+            hidden = plain.linear(x, one.weight, one.bias, one.scale, K)
+            expected = plain.linear(
+                hidden, two.weight, two.bias, two.scale, K, activation=torch.tanh, residual=residual
+            )
         y = block(x, residual)
         plain.assert_on_sheet(y, K)
         torch.testing.assert_close(y, expected, **plain.tolerance(dtype))
 
 
 def test_options_and_reset():
-    block = LorentzFeedForward(5, 11, 0.4, bias=False, linear={"scale": 2.0})
+    block = LorentzFeedForward(5, 11, 0.4, bias=False, form="paper", linear={"scale": 2.0})
     assert block.linear1.bias is None
     assert (block.linear1.dropout, block.linear2.dropout) == (0.0, 0.4)
     assert block.linear1.initial_scale == block.linear2.initial_scale == 2.0

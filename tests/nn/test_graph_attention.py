@@ -86,7 +86,7 @@ class TestDefinition:
     def test_the_whole_graph_is_multihead_attention(self, manifold, dtype):
         """Where everybody is everybody's neighbour, it is the attention of sequences."""
         graph = LorentzGraphAttention(6, 6, 3, manifold=manifold, dtype=dtype, scale=2.0)
-        sequence = LorentzMultiheadAttention(6, 3, manifold=manifold, dtype=dtype, linear={"scale": 2.0})
+        sequence = LorentzMultiheadAttention(6, 3, manifold=manifold, dtype=dtype, form="paper", linear={"scale": 2.0})
         sequence.load_state_dict(graph.state_dict())
         x = points(manifold, dtype)
         everybody = torch.cartesian_prod(torch.arange(NODES), torch.arange(NODES)).T

@@ -89,7 +89,7 @@ class TestDefinition:
         matrix = torch.sparse_coo_tensor(EDGES.flip(0), weight, (NODES, NODES)).coalesce()
         plain.assert_same(conv(x, matrix), conv(x, EDGES, weight), [weight], torch.float64)
 
-    @pytest.mark.parametrize("form", ["pure", "normalized"])
+    @pytest.mark.parametrize("form", ["pure", "paper"])
     def test_options_reach_the_linear_layer(self, form):
         conv = LorentzGraphConv(5, 4, bias=False, activation="relu", dropout=0.3, linear={"form": form})
         assert conv.lin.form == form

@@ -31,10 +31,10 @@ class Reverser(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        manifold, linear = Lorentz(), {"scale": 3.0}
+        manifold = Lorentz()
         self.source, self.target = (LorentzEmbedding(WORDS + 1, 32, manifold=manifold) for _ in range(2))
-        self.position = LorentzPositionalEncoding(32, LENGTH, kind="sinusoidal", manifold=manifold, linear=linear)
-        self.transformer = LorentzTransformer(32, 2, 1, 1, 64, 0.0, manifold=manifold, linear=linear)
+        self.position = LorentzPositionalEncoding(32, LENGTH, kind="sinusoidal", manifold=manifold)
+        self.transformer = LorentzTransformer(32, 2, 1, 1, 64, 0.0, manifold=manifold)
         self.head = LorentzDistanceHead(32, WORDS, manifold=manifold)
 
     def forward(self, source, target):

@@ -13,7 +13,7 @@ from . import plain
 class TestDistanceHead:
     @pytest.mark.parametrize("bias", [True, False])
     def test_logits_are_negative_squared_distances(self, manifold, dtype, bias):
-        head = LorentzDistanceHead(6, 7, bias, manifold=manifold, dtype=dtype)
+        head = LorentzDistanceHead(6, 7, bias, form="paper", manifold=manifold, dtype=dtype)
         if bias:
             with torch.no_grad():
                 head.bias.normal_()
@@ -21,9 +21,57 @@ class TestDistanceHead:
         expected = -sqdist(x.unsqueeze(-2), head.points(), K=manifold.K) + (head.bias if bias else 0.0)
         torch.testing.assert_close(head(x), expected, **plain.tolerance(dtype))
 
+    @pytest.mark.parametrize("tied", [False, True])
+    @pytest.mark.parametrize("distance", ["squared", "geodesic"])
+    @pytest.mark.parametrize("bias", [True, False, "origin"])
+    def test_scaled_logits_are_the_written_formula(self, K, dtype, bias, distance, tied):
+        manifold = Lorentz(K, learnable=True).to(dtype)
+        options = {"manifold": manifold, "dtype": dtype}
+        table = LorentzEmbedding(7, 6, **options) if tied else None
+        head = LorentzDistanceHead(6, 7, bias, distance=distance, tied=table, **options)
+        if bias:
+            with torch.no_grad():
+                head.bias.normal_()
+        x = plain.points(manifold, 4, 6, dtype=dtype).requires_grad_()
+        K, R, length = manifold.K, (-1 / manifold.K).sqrt(), 2.0 if tied else 1.0
+        c = R * length * head.weight[:, 1:]
+        c = torch.cat(((c.square().sum(-1, keepdim=True) - 1 / K).sqrt(), c), -1)
+        cosh = K * plain.inner(x.unsqueeze(-2), c), K * -R * c[:, 0]
+        if distance == "squared":
+            far, at_origin = ((2 / K - 2 * each / K) for each in cosh)
+            scale = 5**0.5 / (2 * 2 * length * R**2)
+        else:
+            far, at_origin = (torch.acosh(each) * R for each in cosh)
+            scale = 5**0.5 / (2 * length * R) * (5 * (1 + length**2) - 1) ** 0.5
+        logits = -scale * head.log_scale.exp() * (far - at_origin if bias == "origin" else far)
+        inputs = [x, head.weight, head.log_scale, manifold.log_neg_curvature, *([head.bias] if bias else [])]
+        plain.assert_same(head(x), logits + head.bias if bias else logits, inputs, dtype)
+        if distance == "squared":
+            question, classes = head.inner_form(x)
+            apart = question @ classes.T - head(x)
+            torch.testing.assert_close(apart, apart[:1, :1].expand_as(apart), rtol=1e-4, atol=1e-4)
+
+    def test_tied_head_trains_the_table(self):
+        table = LorentzEmbedding(9, 5)
+        head = LorentzDistanceHead(5, 9, distance="geodesic", tied=table)
+        assert head.weight is table.weight
+        torch.testing.assert_close(head.points(), table.points())
+        before = table.weight.detach().clone()
+        head.reset_parameters()
+        assert torch.equal(table.weight, before)
+        with pytest.raises(ValueError, match=r"tied with 8 rows of 5 coordinates.*got \(9, 5\)"):
+            LorentzDistanceHead(5, 8, tied=table)
+
+    def test_geodesic_logits_of_coincident_points_have_finite_gradients(self, dtype):
+        head = LorentzDistanceHead(5, 3, True, distance="geodesic", dtype=dtype)
+        x = head.points().detach().requires_grad_()
+        logits = head(x)
+        assert logits.diagonal().abs().max() < (1e-5 if dtype == torch.float64 else 0.1)
+        assert all(bool(g.isfinite().all()) for g in plain.gradients(logits.sum(), [x, *head.parameters()]))
+
     def test_gradients_reach_points_bias_and_curvature(self, K):
         manifold = Lorentz(K, learnable=True).double()
-        head = LorentzDistanceHead(5, 3, manifold=manifold, dtype=torch.float64)
+        head = LorentzDistanceHead(5, 3, form="paper", manifold=manifold, dtype=torch.float64)
         space = torch.randn(4, 4, dtype=torch.float64, requires_grad=True)
         logits = head(manifold.lift(space))
         points = manifold.projx(head.weight)
@@ -31,20 +79,22 @@ class TestDistanceHead:
         plain.assert_same(logits, expected, [space, head.weight, head.bias, manifold.log_neg_curvature], torch.float64)
 
     def test_class_points_are_on_the_sheet_and_marked(self, manifold):
-        head = LorentzDistanceHead(6, 50, manifold=manifold, init_std=0.3)
+        head = LorentzDistanceHead(6, 50, form="paper", manifold=manifold, init_std=0.3)
         plain.assert_on_sheet(head.points(), manifold.K)
         assert manifold.logmap0(head.points())[:, 1:].std().item() == pytest.approx(0.3, rel=0.2)
         assert head.weight.manifold is manifold
         assert bool((head.bias == 0).all())
 
-    def test_from_embedding_starts_equal_and_is_trained_apart(self, manifold, dtype):
-        table = LorentzEmbedding(9, 5, manifold=manifold, dtype=dtype)
+    @pytest.mark.parametrize("form", ["scaled", "paper"])
+    def test_from_embedding_starts_equal_and_is_trained_apart(self, manifold, dtype, form):
+        table = LorentzEmbedding(9, 5, form=form, manifold=manifold, dtype=dtype)
         head = LorentzDistanceHead.from_embedding(table)
+        torch.testing.assert_close(head.points(), table.points())
         assert head.manifold is manifold
         assert torch.equal(head.weight, table.weight)
         assert head.weight.data_ptr() != table.weight.data_ptr()
-        # A row is its own nearest class.
-        assert head(table.points()).argmax(-1).tolist() == list(range(9))
+        if form == "paper":  # a row is its own nearest class
+            assert head(table.points()).argmax(-1).tolist() == list(range(9))
         assert LorentzDistanceHead.from_embedding(table, bias=False).bias is None
 
     def test_mistakes_are_explained(self):
@@ -54,6 +104,10 @@ class TestDistanceHead:
             LorentzDistanceHead(1, 3)
         with pytest.raises(ValueError, match="expected input with 4 ambient coordinates"):
             LorentzDistanceHead(4, 3)(torch.ones(2, 5))
+        with pytest.raises(ValueError, match="distance to be 'squared' or 'geodesic', got 'euclidean'"):
+            LorentzDistanceHead(4, 3, distance="euclidean")
+        with pytest.raises(ValueError, match="geodesic distances are no inner products"):
+            LorentzDistanceHead(4, 3, distance="geodesic").inner_form(torch.ones(2, 4))
         assert "4, 3, bias=False" in repr(LorentzDistanceHead(4, 3, bias=False))
 
 

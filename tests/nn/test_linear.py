@@ -9,7 +9,8 @@ from torch.autograd import gradcheck, gradgradcheck
 
 from hybonet import Lorentz
 from hybonet.geometry import boost, random_boost, random_rotation, transform
-from hybonet.nn import LorentzLinear, gated_lift
+from hybonet.nn import LorentzLinear, LorentzNorm, gated_lift, scales
+from hybonet.nn.scales import time_unit
 
 from . import plain
 
@@ -24,7 +25,7 @@ def layer_with_bias(*sizes, manifold, dtype, **options):
     return layer
 
 
-@pytest.mark.parametrize("form", ["normalized", "pure"])
+@pytest.mark.parametrize("form", ["paper", "pure", "scaled"])
 @pytest.mark.parametrize("radius", [0.01, 1.0, 6.0])
 def test_outputs_are_points(manifold, dtype, form, radius):
     layer = layer_with_bias(6, 9, manifold=manifold, dtype=dtype, form=form)
@@ -41,7 +42,7 @@ def test_outputs_are_points(manifold, dtype, form, radius):
 def test_normalised_form_is_the_formula(dtype, K, gate, gate_bias, activation, with_residual):
     manifold = Lorentz(K, learnable=True).to(dtype)
     layer = layer_with_bias(
-        5, 7, manifold=manifold, dtype=dtype, activation=activation, time_gate=gate, gate_bias=gate_bias, scale=3.0
+        5, 7, form=gate, manifold=manifold, dtype=dtype, activation=activation, gate_bias=gate_bias, scale=3.0
     )
     x = plain.points(manifold, 4, 3, 5, dtype=dtype).requires_grad_()
     residual = plain.points(manifold, 4, 3, 7, dtype=dtype).requires_grad_() if with_residual else None
@@ -62,21 +63,19 @@ def test_normalised_form_is_the_formula(dtype, K, gate, gate_bias, activation, w
     plain.assert_same(y, expected, inputs, dtype)
 
 
-@pytest.mark.parametrize("time_gate", ["paper", "paper_code"])
-@pytest.mark.parametrize("form", ["normalized", "pure"])
-def test_residual_dropout_drops_some_of_what_is_added_and_no_gate(form, time_gate):
+@pytest.mark.parametrize("form", ["paper", "paper_code", "pure", "scaled"])
+def test_residual_dropout_drops_some_of_what_is_added_and_no_gate(form):
     manifold = Lorentz(-0.7)
-    gate = {"time_gate": time_gate} if form == "normalized" else {}
-    layer = LorentzLinear(6, 40, manifold=manifold, form=form, residual_dropout=0.5, **gate)
+    layer = LorentzLinear(6, 40, manifold=manifold, form=form, residual_dropout=0.5)
     x, residual = manifold.random_normal(20, 6), manifold.random_normal(20, 40)
     torch.testing.assert_close(layer(x), layer.eval()(x))  # there is nothing to add to
     whole = layer(x, residual)
     y = layer.train()(x, residual)
     assert manifold.check_point(y)
-    if form == "normalized":
-        torch.testing.assert_close(y[..., 0], whole[..., 0])
     space, own = y[..., 1:], residual[..., 1:]
-    if form == "pure":
+    if form in ("paper", "paper_code"):
+        torch.testing.assert_close(y[..., 0], whole[..., 0])
+    else:
         assert 0.4 < (space == own).double().mean() < 0.6
     layer.residual_dropout = 1.0
     alone = layer(x, residual)[..., 1:]
@@ -86,9 +85,9 @@ def test_residual_dropout_drops_some_of_what_is_added_and_no_gate(form, time_gat
 def test_time_gate_option_matters_only_with_activation_dropout_or_residual():
     manifold = Lorentz()
     x, residual = manifold.random_normal(8, 5, std=0.5), manifold.random_normal(8, 5, std=0.5)
-    paper = layer_with_bias(5, 5, manifold=manifold, dtype=torch.float32)
+    paper = layer_with_bias(5, 5, form="paper", manifold=manifold, dtype=torch.float32)
     released = copy.deepcopy(paper)
-    released.time_gate = "paper_code"
+    released.form = "paper_code"
     assert torch.equal(paper(x), released(x))
     assert not torch.allclose(paper(x, residual)[:, 0], released(x, residual)[:, 0], atol=1e-3)
     assert torch.equal(paper(x, residual)[:, 0], paper(x)[:, 0])  # the paper's gate does not see the residual
@@ -100,25 +99,33 @@ def test_time_gate_option_matters_only_with_activation_dropout_or_residual():
 def test_dropout_is_for_training_and_stays_out_of_the_papers_gate():
     manifold = Lorentz()
     x = manifold.random_normal(50, 6, std=0.5)
-    layer = layer_with_bias(6, 6, manifold=manifold, dtype=torch.float32, dropout=0.5)
+    layer = layer_with_bias(6, 6, form="paper", manifold=manifold, dtype=torch.float32, dropout=0.5)
     plain_layer = copy.deepcopy(layer)
     plain_layer.dropout = 0.0
     y = layer(x)
     torch.testing.assert_close(y[:, 0], plain_layer(x)[:, 0])
     assert not torch.allclose(y[:, 1:], plain_layer(x)[:, 1:], atol=1e-2)
     plain.assert_on_sheet(y, -1.0)
-    layer.time_gate = "paper_code"
+    layer.form = "paper_code"
     assert not torch.allclose(layer(x)[:, 0], plain_layer(x)[:, 0], atol=1e-2)
     assert torch.equal(layer.eval()(x), plain_layer(x))
 
 
 def test_heads_are_separate_layers(manifold, dtype):
     whole = layer_with_bias(
-        5, 12, manifold=manifold, dtype=dtype, num_heads=3, activation=torch.tanh, gate_bias=False, scale=2.0
+        5,
+        12,
+        form="paper",
+        manifold=manifold,
+        dtype=dtype,
+        num_heads=3,
+        activation=torch.tanh,
+        gate_bias=False,
+        scale=2.0,
     )
     x, residual = (plain.points(manifold, 7, n, dtype=dtype) for n in (5, 12))
     for gate in ("paper", "paper_code"):
-        whole.time_gate = gate
+        whole.form = gate
         y = whole(x, residual)
         assert y.shape == (7, 3, 4)
         for i, part in enumerate(range(0, 12, 4)):
@@ -137,39 +144,68 @@ def test_heads_are_separate_layers(manifold, dtype):
             torch.testing.assert_close(y[:, i], expected, **plain.tolerance(dtype))
 
 
-class TestPureForm:
+@pytest.mark.parametrize("form", ["pure", "scaled"])
+class TestUngatedForms:
     @pytest.mark.parametrize("rapidity", [0.3, 2.0])
-    def test_contains_every_boost(self, manifold, dtype, rapidity):
-        self.assert_is(random_boost(5, rapidity=rapidity, dtype=dtype), manifold, dtype)
+    def test_contain_every_boost(self, manifold, dtype, form, rapidity):
+        self.assert_is(random_boost(5, rapidity=rapidity, dtype=dtype), manifold, dtype, form)
 
-    def test_contains_every_rotation(self, manifold, dtype):
-        self.assert_is(random_rotation(5, dtype=dtype), manifold, dtype)
+    def test_contain_every_rotation(self, manifold, dtype, form):
+        self.assert_is(random_rotation(5, dtype=dtype), manifold, dtype, form)
 
-    def test_contains_their_products(self, manifold, dtype):
+    def test_contain_their_products(self, manifold, dtype, form):
         matrix = random_rotation(5, dtype=dtype) @ boost(torch.full((5,), 0.2, dtype=dtype))
-        self.assert_is(matrix, manifold, dtype)
+        self.assert_is(matrix, manifold, dtype, form)
 
     @staticmethod
-    def assert_is(matrix, manifold, dtype):
-        layer = LorentzLinear(6, 6, bias=False, form="pure", manifold=manifold, dtype=dtype)
+    def assert_is(matrix, manifold, dtype, form):
+        layer = LorentzLinear(6, 6, bias=False, form=form, manifold=manifold, dtype=dtype)
         with torch.no_grad():
             layer.weight.copy_(matrix[1:])
+            layer.weight[:, 0] /= time_unit(6) if form == "scaled" else 1.0
         x = plain.points(manifold, 9, 6, dtype=dtype)
         torch.testing.assert_close(
             layer(x), transform(matrix, x), **({"rtol": 2e-5, "atol": 1e-5} if dtype == torch.float32 else {})
         )
 
-    def test_is_the_formula_with_bias_activation_and_residual(self, manifold, dtype):
-        layer = layer_with_bias(5, 4, manifold=manifold, dtype=dtype, form="pure", activation=torch.tanh)
-        x, residual = (plain.points(manifold, 7, n, dtype=dtype) for n in (5, 4))
-        space = torch.tanh(x) @ layer.weight.T + layer.bias + residual[:, 1:]
-        expected = torch.cat(((space.square().sum(-1, keepdim=True) - 1 / manifold.K).sqrt(), space), dim=-1)
-        torch.testing.assert_close(layer(x, residual), expected, **plain.tolerance(dtype))
+    @pytest.mark.parametrize("with_residual", [False, True])
+    @pytest.mark.parametrize("heads", [{}, {"num_heads": 2}, {"in_heads": 3}], ids=str)
+    def test_are_the_formula(self, K, dtype, form, heads, with_residual):
+        manifold = Lorentz(K, learnable=True).to(dtype)
+        layer = layer_with_bias(12, 8, manifold=manifold, dtype=dtype, form=form, activation=torch.tanh, **heads)
+        x = plain.points(manifold, 7, heads.get("in_heads", 1), 12 // heads.get("in_heads", 1), dtype=dtype)
+        residual = plain.points(manifold, 7, heads.get("num_heads", 1), 8 // heads.get("num_heads", 1), dtype=dtype)
+        x, residual = x.flatten(-2).requires_grad_(), residual.flatten(-2).requires_grad_()
+        expected = plain.ungated(layer, x, residual if with_residual else None)
+        inputs = [x, layer.weight, layer.bias, manifold.log_neg_curvature, *([residual] if with_residual else [])]
+        plain.assert_same(layer(x, residual if with_residual else None), expected, inputs, dtype)
 
-    def test_has_no_gate_and_no_scale(self):
-        layer = LorentzLinear(5, 4, form="pure")
+    def test_have_no_gate_and_no_scale(self, form):
+        layer = LorentzLinear(5, 4, form=form)
         assert layer.weight.shape == (3, 5)
         assert {name for name, _ in layer.named_parameters()} == {"weight", "bias"}
+
+
+def test_scaled_form_gives_parameters_the_size_they_have_in_torch():
+    """On normed points a weight, a time weight and a bias of the same size add about as much."""
+    manifold = Lorentz(-0.3)
+    layer = LorentzLinear(65, 65, manifold=manifold)
+    x = LorentzNorm(65, manifold=manifold)(manifold.random_normal(50, 65)).detach()
+    unit_of = scales.unit(65, K=-0.3)
+    assert x[:, 1:].square().mean().sqrt().item() == pytest.approx(unit_of, rel=1e-5)
+    with torch.no_grad():
+        layer.weight.zero_()
+        layer.bias.fill_(0.5)
+        torch.testing.assert_close(layer(x)[:, 1:], torch.full((50, 64), 0.5 * unit_of))
+        layer.bias.zero_()
+        layer.weight[:, 0] = 0.5
+        torch.testing.assert_close(layer(x)[:, 1:], torch.full((50, 64), 0.5 * unit_of))
+
+
+def test_start_of_a_given_deviation():
+    layer = LorentzLinear(12, 200, in_heads=3, init_std=0.02)
+    assert layer.weight.std().item() == pytest.approx(0.02 * (3 / 4) ** 0.5, rel=0.1)
+    assert bool((layer.weight[:, [0, 4, 8]] == 0).all())
 
 
 class TestGatedLift:
@@ -215,7 +251,7 @@ class TestGatedLift:
         assert gated_lift(u, 5.0, K=K, min_time=1.5)[0].item() == pytest.approx(1.5 * math.sqrt(-1 / K), rel=1e-6)
 
 
-@pytest.mark.parametrize("form", ["normalized", "pure"])
+@pytest.mark.parametrize("form", ["paper", "pure", "scaled"])
 @pytest.mark.parametrize("size", [0.0, 1e-30, 1e15])
 def test_extreme_inputs_stay_finite(manifold, dtype, form, size):
     layer = layer_with_bias(5, 4, manifold=manifold, dtype=dtype, form=form, bias=False)
@@ -227,10 +263,10 @@ def test_extreme_inputs_stay_finite(manifold, dtype, form, size):
 
 def test_scale_fixed_or_learned(K):
     manifold = Lorentz(K)
-    fixed = LorentzLinear(4, 4, manifold=manifold, scale=2.5, learnable_scale=False)
+    fixed = LorentzLinear(4, 4, form="paper", manifold=manifold, scale=2.5, learnable_scale=False)
     assert fixed.scale == 2.5
     assert "log_scale" not in dict(fixed.named_parameters())
-    learned = LorentzLinear(4, 4, manifold=manifold, scale=2.5)
+    learned = LorentzLinear(4, 4, form="paper", manifold=manifold, scale=2.5)
     assert learned.log_scale.item() == pytest.approx(math.log(2.5))
     fixed.load_state_dict(learned.state_dict(), strict=False)
     x = manifold.random_normal(3, 4)
@@ -241,7 +277,7 @@ def test_scale_fixed_or_learned(K):
 
 
 def test_reset_parameters_draws_anew_and_closes_the_time_column():
-    layer = LorentzLinear(9, 5, scale=4.0)
+    layer = LorentzLinear(9, 5, form="paper", scale=4.0)
     before = layer.weight.clone()
     with torch.no_grad():
         layer.bias.fill_(1.0)
@@ -257,7 +293,7 @@ def test_reset_parameters_draws_anew_and_closes_the_time_column():
 
 def test_repr_tells_the_options():
     text = repr(LorentzLinear(4, 6, bias=False, dropout=0.2, num_heads=2, manifold=Lorentz(-2.0)))
-    assert "in_features=4, out_features=6, bias=False, form=normalized, dropout=0.2, num_heads=2" in text
+    assert "in_features=4, out_features=6, bias=False, form=scaled, dropout=0.2, num_heads=2" in text
     assert "K=-2" in text
 
 
@@ -266,8 +302,9 @@ def test_repr_tells_the_options():
     [
         ((1, 4), {}, "at least 2 ambient coordinates.*in_features=1"),
         ((4, 1), {}, "at least 2 ambient coordinates.*out_features=1"),
-        ((4, 4), {"form": "normalised"}, "'normalized' or 'pure', got 'normalised'"),
-        ((4, 4), {"time_gate": "both"}, "'paper' or 'paper_code', got 'both'"),
+        ((4, 4), {"form": "papers"}, "'scaled', 'pure', 'paper' or 'paper_code', got 'papers'"),
+        ((4, 4), {"scale": 3.0}, "belong to the time gate, which form='scaled' has not.*form='paper'"),
+        ((4, 4), {"form": "pure", "gate_bias": False}, "belong to the time gate, which form='pure' has not"),
         ((4, 4), {"scale": 0.0}, "scale.*> 0, got 0.0"),
         ((4, 4), {"dropout": 1.5}, "between 0 and 1, got 1.5"),
         ((4, 4), {"residual_dropout": -0.1}, "residual_dropout probability between 0 and 1, got -0.1"),
@@ -277,7 +314,6 @@ def test_repr_tells_the_options():
             {"num_heads": 4},
             "at least 2 ambient coordinates a head, got out_features=4 over 4 heads.*num_heads=2",
         ),
-        ((4, 4), {"num_heads": 2, "form": "pure"}, "form='pure' has not; use form='normalized'"),
         ((7, 4), {"in_heads": 2}, r"in_features \(7\).*in_heads=2.*in_features=8"),
         ((4, 4), {"manifold": -1.0}, r"hybonet.Lorentz, got float.*Lorentz\(K=-2.0\)"),
     ],

@@ -6,13 +6,34 @@ import pytest
 import torch
 
 from hybonet.nn import LorentzPositionalEncoding
+from hybonet.nn.scales import POSITION_STD
 
 from . import plain
 
 
 @pytest.mark.parametrize("kind", ["learned", "sinusoidal"])
-def test_is_a_linear_layer_with_the_position_as_residual(manifold, dtype, kind):
+def test_adds_the_position_in_units_of_the_chart(manifold, dtype, kind):
     layer = LorentzPositionalEncoding(6, max_len=9, kind=kind, manifold=manifold, dtype=dtype)
+    x = plain.points(manifold, 2, 5, 6, dtype=dtype)
+    unit = 2.0 * (-1.0 / manifold.K) ** 0.5 / 5**0.5
+    y = layer(x)
+    plain.assert_on_sheet(y, manifold.K)
+    torch.testing.assert_close(y[..., 1:], x[..., 1:] + unit * layer.position[:5], **plain.tolerance(dtype))
+    torch.testing.assert_close(layer(x[1]), y[1])  # unbatched
+
+
+def test_dropout_is_on_the_sum():
+    layer = LorentzPositionalEncoding(30, dropout=0.5)
+    x = layer.manifold.random_normal(2, 5, 30)
+    y = layer(x)
+    plain.assert_on_sheet(y, -1.0)
+    assert 0.4 < (y[..., 1:] == 0).double().mean() < 0.6
+    assert not bool((layer.eval()(x)[..., 1:] == 0).any())
+
+
+@pytest.mark.parametrize("kind", ["learned", "sinusoidal"])
+def test_in_the_papers_form_is_a_linear_layer_with_the_position_as_residual(manifold, dtype, kind):
+    layer = LorentzPositionalEncoding(6, max_len=9, kind=kind, form="paper", manifold=manifold, dtype=dtype)
     x = plain.points(manifold, 2, 5, 6, dtype=dtype)
     y = layer(x)
     plain.assert_on_sheet(y, manifold.K)
@@ -36,7 +57,7 @@ def test_offset_continues_a_sequence(kind):
 
 
 def test_sinusoidal_values():
-    layer = LorentzPositionalEncoding(6, max_len=50, kind="sinusoidal", dtype=torch.float64)
+    layer = LorentzPositionalEncoding(7, max_len=50, kind="sinusoidal", dtype=torch.float64)
     for position in (0, 1, 37):
         for pair in range(3):
             angle = position / 10000 ** (2 * pair / 6)
@@ -46,31 +67,35 @@ def test_sinusoidal_values():
 
 def test_learned_positions_are_trained_and_fixed_ones_are_not_stored():
     learned, fixed = (LorentzPositionalEncoding(6, max_len=9, kind=kind) for kind in ("learned", "sinusoidal"))
-    assert learned.position.std().item() == pytest.approx(0.02, rel=0.5)
+    assert learned.position.std().item() == pytest.approx(POSITION_STD, rel=0.5)
     learned(learned.manifold.random_normal(2, 3, 6)).sum().backward()
-    assert bool((learned.position.grad[:3, 1:] != 0).all())
+    assert bool((learned.position.grad[:3] != 0).all())
     assert bool((learned.position.grad[3:] == 0).all())
     assert "position" in learned.state_dict()
     assert "position" not in fixed.state_dict()
     assert fixed.double().position.dtype == torch.float64
 
 
-def test_reset_parameters_draws_anew():
-    layer = LorentzPositionalEncoding(6, max_len=9)
+@pytest.mark.parametrize("form", ["scaled", "paper"])
+def test_reset_parameters_draws_anew(form):
+    layer = LorentzPositionalEncoding(6, max_len=9, form=form)
     before = {name: value.clone() for name, value in layer.state_dict().items()}
     layer.reset_parameters()
     assert not torch.equal(layer.position, before["position"])
-    assert not torch.equal(layer.linear.weight, before["linear.weight"])
+    if form == "paper":
+        assert not torch.equal(layer.linear.weight, before["linear.weight"])
 
 
 def test_options_reach_the_linear_layer():
-    layer = LorentzPositionalEncoding(6, dropout=0.3, linear={"time_gate": "paper_code", "scale": 2.0})
-    assert (layer.linear.dropout, layer.linear.time_gate, layer.linear.initial_scale) == (0.3, "paper_code", 2.0)
+    layer = LorentzPositionalEncoding(6, dropout=0.3, form="paper_code", linear={"scale": 2.0})
+    assert (layer.linear.dropout, layer.linear.form, layer.linear.initial_scale) == (0.3, "paper_code", 2.0)
 
 
 def test_mistakes_are_explained():
     with pytest.raises(ValueError, match="'learned' or 'sinusoidal', got 'rotary'"):
         LorentzPositionalEncoding(6, kind="rotary")
+    with pytest.raises(ValueError, match=r"form='scaled' has no linear layer for .*form='paper'"):
+        LorentzPositionalEncoding(6, linear={"scale": 2.0})
     layer = LorentzPositionalEncoding(6, max_len=9)
     x = layer.manifold.random_normal(2, 4, 6)
     for offset in (6, -1):

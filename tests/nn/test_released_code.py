@@ -32,7 +32,7 @@ def assert_close(got, expected):
 
 def layer_of(weight, bias, lam, **options):
     rows, columns = weight.shape
-    layer = LorentzLinear(columns, rows, scale=lam, **options)
+    layer = LorentzLinear(columns, rows, scale=lam, **{"form": "paper", **options})
     layer.load_state_dict({"weight": weight, "bias": bias}, strict=False)
     return layer
 
@@ -76,10 +76,10 @@ def test_graph_aggregation(released):
 def test_translation_linear_with_residual(released):
     case = released["mt_linear_residual"]
     x, residual, weight, bias, y, alone = tensors(case, "x", "residual", "weight", "bias", "y", "y_without_residual")
-    layer = layer_of(weight, bias, case["lam"], time_gate="paper_code")
+    layer = layer_of(weight, bias, case["lam"], form="paper_code")
     assert_close(layer(x, residual), y)
     assert_close(layer(x), alone)
-    papers = layer_of(weight, bias, case["lam"], time_gate="paper")
+    papers = layer_of(weight, bias, case["lam"], form="paper")
     assert not torch.allclose(papers(x, residual), y, atol=1e-3)
 
 
@@ -87,7 +87,7 @@ def test_translation_attention(released):
     case = released["mt_attention"]
     query, memory, context, weights = tensors(case, "query", "key_value", "context", "weights")
     heads, parameters = case["heads"], case["parameters"]
-    layer = LorentzMultiheadAttention(query.shape[-1], heads, learnable_scale=True, linear={"time_gate": "paper_code"})
+    layer = LorentzMultiheadAttention(query.shape[-1], heads, learnable_scale=True, form="paper_code")
     state = {"softmax_scale": torch.tensor(parameters["scale"][0])}
     for ours, theirs in (("q_proj", "linear_query"), ("k_proj", "linear_keys"), ("v_proj", "linear_values")):
         state[f"{ours}.weight"] = torch.tensor(parameters[f"{theirs}.weight.weight"])

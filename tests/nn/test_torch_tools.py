@@ -80,9 +80,9 @@ def test_deepcopy_is_equal_and_independent(name, learnable):
 def model(manifold):
     return nn.ModuleDict(
         {
-            "table": LorentzEmbedding(9, D, manifold=manifold),
+            "table": LorentzEmbedding(9, D, form="paper", manifold=manifold),
             "transformer": LorentzTransformer(D, 2, 1, 1, 12, 0.0, manifold=manifold),
-            "head": LorentzDistanceHead(D, 9, manifold=manifold),
+            "head": LorentzDistanceHead(D, 9, form="paper", manifold=manifold),
         }
     )
 

@@ -1,11 +1,15 @@
 """Encoder, decoder and Transformer: composition, masks, padding, step-by-step decoding, one manifold throughout."""
 
+import math
+
 import pytest
 import torch
 from torch import nn
 
 from hybonet import Lorentz
 from hybonet.nn import (
+    LorentzDistanceHead,
+    LorentzEmbedding,
     LorentzModule,
     LorentzTransformer,
     LorentzTransformerDecoder,
@@ -13,6 +17,8 @@ from hybonet.nn import (
     LorentzTransformerEncoder,
     LorentzTransformerEncoderLayer,
 )
+from hybonet.nn.scales import NORM_LENGTH
+from hybonet.optim import RiemannianAdam
 
 from . import plain
 
@@ -29,8 +35,76 @@ def decoder(manifold, dtype=torch.float64, layers=2, **options):
     return LorentzTransformerDecoder(layer, layers)
 
 
-def test_encoder_layer_is_its_two_blocks(manifold, dtype):
-    (layer,) = encoder(manifold, dtype, layers=1).layers
+def test_encoder_layer_is_its_two_blocks_before_norms(manifold, dtype):
+    """Norms first, as the default has it; and after the sums."""
+    x = plain.points(manifold, 2, 5, D, dtype=dtype)
+    for first in (True, False):
+        (layer,) = encoder(manifold, dtype, layers=1, norm_first=first).layers
+        with torch.no_grad():
+            for part in (layer.self_attn.out_proj, layer.feed_forward.linear2):
+                part.weight.normal_(std=0.4)
+        if first:
+            hidden, _ = layer.self_attn(layer.norm1(x), residual=x)
+            expected = layer.feed_forward(layer.norm2(hidden), hidden)
+        else:
+            hidden = layer.norm1(layer.self_attn(x, residual=x)[0])
+            expected = layer.norm2(layer.feed_forward(hidden, hidden))
+        y = layer(x)
+        plain.assert_on_sheet(y, manifold.K)
+        torch.testing.assert_close(y, expected)
+        assert not torch.allclose(y, x, atol=1e-2)
+
+
+def test_decoder_layer_is_its_three_blocks_before_norms(manifold, dtype):
+    (layer,) = decoder(manifold, dtype, layers=1).layers
+    x, memory = (plain.points(manifold, 2, n, D, dtype=dtype) for n in (5, 4))
+    a, _ = layer.self_attn(layer.norm1(x), is_causal=True, residual=x)
+    b, _ = layer.cross_attn(layer.norm2(a), memory, memory, residual=a)
+    y = layer(x, memory, tgt_is_causal=True)
+    plain.assert_on_sheet(y, manifold.K)
+    torch.testing.assert_close(y, layer.feed_forward(layer.norm3(b), b))
+
+
+def test_stack_ends_with_a_norm_where_layers_begin_with_one():
+    manifold = Lorentz(-0.3)
+    x = plain.points(manifold, 2, 5, D, dtype=torch.float64)
+    for options in ({}, {"norm_first": False}, {"form": "paper"}):
+        layer = LorentzTransformerEncoderLayer(D, HEADS, FF, manifold=manifold, dtype=torch.float64, **options)
+        assert (LorentzTransformerEncoder(layer, 1).norm is None) == bool(options)
+        assert LorentzTransformerEncoder(layer, 1, norm=False).norm is None
+        radius = manifold.dist0(LorentzTransformerEncoder(layer, 1, norm=True)(x))
+        torch.testing.assert_close(radius, torch.full_like(radius, math.asinh(NORM_LENGTH) * (1 / 0.3) ** 0.5))
+    own = nn.Identity()
+    assert LorentzTransformerEncoder(layer, 1, norm=own).norm is own
+
+
+def test_deeper_stacks_start_with_smaller_additions():
+    shallow, deep = (encoder(Lorentz(), torch.float32, layers=n).layers[0] for n in (2, 18))
+    for name in ("self_attn.out_proj.weight", "feed_forward.linear2.weight"):
+        one, other = (layer.get_parameter(name).std().item() for layer in (shallow, deep))
+        assert one == pytest.approx(0.01, rel=0.4)
+        assert other == pytest.approx(one / 3, rel=0.4)
+
+
+@pytest.mark.parametrize("K", [-1.0, -0.3])
+def test_six_layers_learn_to_copy_within_forty_steps(K):
+    """With the defaults, and the default optimiser at the rate of Euclidean Transformers."""
+    manifold, words = Lorentz(K), 20
+    table = LorentzEmbedding(words, 16, manifold=manifold)
+    encoder = LorentzTransformerEncoder(LorentzTransformerEncoderLayer(16, 2, 32, 0.0, manifold=manifold), 6)
+    model = nn.Sequential(table, encoder, LorentzDistanceHead(16, words, manifold=manifold))
+    optimizer = RiemannianAdam(model, lr=3e-3)
+    for _ in range(40):
+        x = torch.randint(words, (16, 8))
+        loss = nn.functional.cross_entropy(model(x).flatten(0, 1), x.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert loss.item() < 0.5
+
+
+def test_papers_encoder_layer_is_its_two_blocks(manifold, dtype):
+    (layer,) = encoder(manifold, dtype, layers=1, form="paper").layers
     x = plain.points(manifold, 2, 5, D, dtype=dtype)
     hidden, _ = layer.self_attn(x, residual=x)
     y = layer(x)
@@ -40,8 +114,8 @@ def test_encoder_layer_is_its_two_blocks(manifold, dtype):
     assert not torch.allclose(hidden, layer.self_attn(x)[0], atol=1e-3)
 
 
-def test_decoder_layer_is_its_three_blocks(manifold, dtype):
-    (layer,) = decoder(manifold, dtype, layers=1).layers
+def test_papers_decoder_layer_is_its_three_blocks(manifold, dtype):
+    (layer,) = decoder(manifold, dtype, layers=1, form="paper").layers
     x, memory = (plain.points(manifold, 2, n, D, dtype=dtype) for n in (5, 4))
     a, _ = layer.self_attn(x, is_causal=True, residual=x)
     b, _ = layer.cross_attn(a, memory, memory, residual=a)
@@ -51,7 +125,7 @@ def test_decoder_layer_is_its_three_blocks(manifold, dtype):
 
 
 def test_with_norm_first_the_input_passes_by_and_the_blocks_add_to_it(manifold, dtype):
-    enc, dec = (stack(manifold, dtype, norm_first=True) for stack in (encoder, decoder))
+    enc, dec = (stack(manifold, dtype, form="paper", norm_first=True) for stack in (encoder, decoder))
     x, memory = (plain.points(manifold, 2, n, D, dtype=dtype) for n in (5, 4))
     (block, _), h = enc.layers, plain.points(manifold, 2, 5, FF, dtype=dtype)
     y = block.feed_forward.linear2(h, x)
@@ -67,18 +141,18 @@ def test_with_norm_first_the_input_passes_by_and_the_blocks_add_to_it(manifold, 
                     last.bias.zero_()
     torch.testing.assert_close(enc(x), x)
     torch.testing.assert_close(dec(x, memory, tgt_is_causal=True), x)
-    assert not torch.allclose(encoder(manifold, dtype)(x), x, atol=1e-2)
+    assert not torch.allclose(encoder(manifold, dtype, form="paper")(x), x, atol=1e-2)
 
 
 def test_norm_first_bears_options_of_gates():
-    model = LorentzTransformer(D, HEADS, 1, 1, FF, norm_first=True, linear={"time_gate": "paper_code", "scale": 3.0})
+    model = LorentzTransformer(D, HEADS, 1, 1, FF, form="paper_code", norm_first=True, linear={"scale": 3.0})
     (layer,) = model.decoder.layers
-    assert [layer.self_attn.q_proj.time_gate, layer.feed_forward.linear1.initial_scale] == ["paper_code", 3.0]
+    assert [layer.self_attn.q_proj.form, layer.feed_forward.linear1.initial_scale] == ["paper_code", 3.0]
     assert {layer.self_attn.out_proj.form, layer.cross_attn.out_proj.form, layer.feed_forward.linear2.form} == {"pure"}
 
 
 def test_heads_may_have_a_scale_of_their_own():
-    model = LorentzTransformer(D, HEADS, 1, 1, FF, attention={"head_scale": 2.5}, linear={"scale": 7.0})
+    model = LorentzTransformer(D, HEADS, 1, 1, FF, form="paper", attention={"head_scale": 2.5}, linear={"scale": 7.0})
     for layer in (*model.encoder.layers, *model.decoder.layers):
         heads = [layer.self_attn.q_proj, layer.self_attn.k_proj, layer.self_attn.v_proj]
         assert [each.initial_scale for each in heads] == [2.5] * 3
@@ -92,7 +166,7 @@ def test_stacked_layers_differ_and_share_one_manifold():
         for stack in (model.encoder, model.decoder):
             first, second = stack.layers[:2]
             for a, b in zip(first.named_parameters(), second.named_parameters(), strict=True):
-                if a[0].endswith("weight"):
+                if a[0].endswith("proj.weight"):
                     assert not torch.equal(a[1], b[1]), a[0]
         layers = [m for m in model.modules() if isinstance(m, LorentzModule)]
         assert len(layers) > 20
@@ -190,20 +264,20 @@ def test_dropout_is_for_training():
 
 
 def test_options_reach_every_part():
-    attention, linear = {"learnable_scale": True}, {"time_gate": "paper_code", "scale": 2.0}
-    model = LorentzTransformer(D, HEADS, 1, 1, FF, 0.2, torch.tanh, attention=attention, linear=linear, bias=False)
+    options = {"form": "paper_code", "attention": {"learnable_scale": True}, "linear": {"scale": 2.0}}
+    model = LorentzTransformer(D, HEADS, 1, 1, FF, 0.2, torch.tanh, bias=False, **options)
     encoder_layer, decoder_layer = model.encoder.layers[0], model.decoder.layers[0]
     for attend in (encoder_layer.self_attn, decoder_layer.self_attn, decoder_layer.cross_attn):
         assert attend.softmax_scale is not None
         assert attend.dropout == 0.2
-        assert attend.q_proj.time_gate == attend.out_proj.time_gate == "paper_code"
+        assert attend.q_proj.form == attend.out_proj.form == "paper_code"
         assert attend.q_proj.bias is None
     for layer in (encoder_layer, decoder_layer):
         assert layer.feed_forward.linear2.activation is torch.tanh
         assert layer.feed_forward.linear2.dropout == 0.2
         assert layer.feed_forward.linear1.initial_scale == 2.0
     for kind in (LorentzTransformerEncoderLayer, LorentzTransformerDecoderLayer):
-        special = kind(D, HEADS, FF, attention={"linear": {"scale": 3.0}})
+        special = kind(D, HEADS, FF, form="paper", attention={"linear": {"scale": 3.0}})
         assert special.self_attn.q_proj.initial_scale == 3.0
         assert special.feed_forward.linear1.initial_scale == 10.0
 
@@ -240,7 +314,11 @@ class TestCustomParts:
 
 def test_reset_parameters_draws_every_layer_anew():
     model = LorentzTransformer(8, 2, 1, 1, 16)
-    before = {name: value.clone() for name, value in model.state_dict().items() if name.endswith("weight")}
+    before = {
+        name: value.clone()
+        for name, value in model.state_dict().items()
+        if name.endswith("weight") and "norm" not in name
+    }
     model.reset_parameters()
     assert before
     assert not any(torch.equal(value, model.state_dict()[name]) for name, value in before.items())

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("either_way")
 def test_norm_is_riemannian_for_points_and_euclidean_for_the_rest():
     torch.manual_seed(0)
     model = nn.ModuleList(
-        [LorentzEmbedding(6, 4, manifold=Lorentz(-0.5), dtype=torch.float64), nn.Linear(3, 3).double()]
+        [LorentzEmbedding(6, 4, manifold=Lorentz(-0.5), dtype=torch.float64, form="paper"), nn.Linear(3, 3).double()]
     )
     for p in model.parameters():
         p.grad = torch.randn_like(p)
@@ -33,7 +33,7 @@ def test_norm_is_riemannian_for_points_and_euclidean_for_the_rest():
 
 def test_sparse_gradients_are_clipped_as_dense_ones():
     torch.manual_seed(0)
-    dense = LorentzEmbedding(8, 4, dtype=torch.float64)
+    dense = LorentzEmbedding(8, 4, dtype=torch.float64, form="paper")
     sparse = copy.deepcopy(dense)
     sparse.sparse = True
     rows = torch.tensor([1, 1, 5])
@@ -45,7 +45,7 @@ def test_sparse_gradients_are_clipped_as_dense_ones():
 
 
 def test_torchs_own_clipping_works_too():
-    table = LorentzEmbedding(8, 4)
+    table = LorentzEmbedding(8, 4, form="paper")
     optimizer = RiemannianAdam(table, lr=0.1)
     (1e6 * table(torch.arange(8)).square().sum()).backward()
     nn.utils.clip_grad_norm_(table.parameters(), 0.5)
@@ -55,4 +55,4 @@ def test_torchs_own_clipping_works_too():
 
 
 def test_without_gradients_there_is_nothing_to_clip():
-    assert clip_grad_norm_(LorentzEmbedding(8, 4).parameters(), 1.0) == 0
+    assert clip_grad_norm_(LorentzEmbedding(8, 4, form="paper").parameters(), 1.0) == 0

@@ -39,7 +39,7 @@ KINDS = ["adam", "amsgrad", "chart", "chart-plain", "sgd", "momentum", "nesterov
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_points_stay_on_the_sheet_and_the_loss_falls(make, K, dtype):
     torch.manual_seed(0)
-    table = LorentzEmbedding(20, 6, manifold=Lorentz(K), dtype=dtype)
+    table = LorentzEmbedding(20, 6, manifold=Lorentz(K), dtype=dtype, form="paper")
     optimizer = make(table)
     index = torch.arange(20)
     first = pull_together(table, index).item()
@@ -55,7 +55,7 @@ def test_points_stay_on_the_sheet_and_the_loss_falls(make, K, dtype):
 @pytest.mark.parametrize("make", optimizers(), ids=KINDS)
 def test_sparse_equals_dense_when_every_row_is_touched(make):
     torch.manual_seed(0)
-    dense = LorentzEmbedding(9, 5, dtype=torch.float64)
+    dense = LorentzEmbedding(9, 5, dtype=torch.float64, form="paper")
     sparse = copy.deepcopy(dense)
     sparse.sparse = True
     runs = []
@@ -73,7 +73,7 @@ def test_sparse_equals_dense_when_every_row_is_touched(make):
 @pytest.mark.parametrize("make", optimizers(), ids=KINDS)
 def test_sparse_steps_touch_only_their_rows(make):
     torch.manual_seed(0)
-    table = LorentzEmbedding(50, 5, sparse=True)
+    table = LorentzEmbedding(50, 5, sparse=True, form="paper")
     optimizer = make(table)
     before = table.weight.detach().clone()
     rows = torch.tensor([3, 7, 7, 20])
@@ -140,7 +140,7 @@ def test_euclidean_parameters_take_torchs_adam_step(decoupled, peer):
 
 
 def test_weight_decay_leaves_points_alone_unless_told():
-    table = LorentzEmbedding(10, 4)
+    table = LorentzEmbedding(10, 4, form="paper")
     start = table.weight.detach().clone()
     for told, moves in ((False, False), (True, True)):
         for make in (RiemannianAdam, RiemannianSGD):
@@ -156,7 +156,12 @@ def test_weight_decay_leaves_points_alone_unless_told():
 
 
 def test_groups_of_a_module_decay_only_matrices():
-    model = nn.ModuleList([LorentzEmbedding(10, 8), LorentzLinear(8, 8, manifold=Lorentz(-1.0, learnable=True))])
+    model = nn.ModuleList(
+        [
+            LorentzEmbedding(10, 8, form="paper"),
+            LorentzLinear(8, 8, form="paper", manifold=Lorentz(-1.0, learnable=True)),
+        ]
+    )
     groups = parameter_groups(model, weight_decay=0.1)
     decayed = {id(p) for group in groups if group["weight_decay"] for p in group["params"]}
     assert decayed == {id(model[1].weight)}
@@ -166,7 +171,7 @@ def test_groups_of_a_module_decay_only_matrices():
 def test_learned_curvature_stays_negative_and_points_follow_their_sheet():
     torch.manual_seed(0)
     manifold = Lorentz(K=-1.0, learnable=True)
-    table = LorentzEmbedding(10, 5, manifold=manifold, dtype=torch.float64)
+    table = LorentzEmbedding(10, 5, manifold=manifold, dtype=torch.float64, form="paper")
     for update in ("exact", "chart"):
         optimizer = RiemannianAdam(table, lr=0.3, update=update)
         seen = []
@@ -216,7 +221,7 @@ def test_preconditioned_chart_gradient_is_the_riemannian_gradient():
 @pytest.mark.parametrize("make", optimizers(), ids=KINDS)
 def test_state_survives_save_and_load_with_weights_only(make, tmp_path):
     torch.manual_seed(0)
-    table = LorentzEmbedding(10, 4)
+    table = LorentzEmbedding(10, 4, form="paper")
 
     def advance(table, optimizer, steps):
         for _ in range(steps):
@@ -229,7 +234,7 @@ def test_state_survives_save_and_load_with_weights_only(make, tmp_path):
     torch.save({"model": table.state_dict(), "optimizer": optimizer.state_dict()}, tmp_path / "run.pt")
     advance(table, optimizer, 3)
 
-    again = LorentzEmbedding(10, 4)
+    again = LorentzEmbedding(10, 4, form="paper")
     resumed = make(again)
     saved = torch.load(tmp_path / "run.pt", weights_only=True)
     again.load_state_dict(saved["model"])
@@ -241,7 +246,7 @@ def test_state_survives_save_and_load_with_weights_only(make, tmp_path):
 def test_extreme_gradients_never_give_nan():
     for size in (0.0, 1e-30, 1e-10, 1e10, 1e18):
         for make in optimizers():
-            table = LorentzEmbedding(5, 4)
+            table = LorentzEmbedding(5, 4, form="paper")
             optimizer = make(table)
             for _ in range(3):
                 table.weight.grad = torch.full_like(table.weight, size)
@@ -251,7 +256,7 @@ def test_extreme_gradients_never_give_nan():
 
 def test_compiled_update_equals_eager():
     torch.manual_seed(0)
-    eager = LorentzEmbedding(30, 6, dtype=torch.float64)
+    eager = LorentzEmbedding(30, 6, dtype=torch.float64, form="paper")
     compiled = copy.deepcopy(eager)
     for table, option in ((eager, False), (compiled, True)):
         optimizer = RiemannianAdam(table, lr=0.05, compiled=option)
@@ -266,7 +271,7 @@ def test_large_tables_are_stepped_in_blocks_with_the_same_result(monkeypatch):
     from hybonet.optim import row_updates
 
     torch.manual_seed(0)
-    whole = LorentzEmbedding(40, 6, dtype=torch.float64)
+    whole = LorentzEmbedding(40, 6, dtype=torch.float64, form="paper")
     blocks = copy.deepcopy(whole)
     for table, size in ((whole, 1 << 18), (blocks, 60)):
         monkeypatch.setattr(row_updates, "BLOCK", size)
@@ -295,7 +300,7 @@ def test_marks_and_mismatches():
 
 
 def test_learning_rate_schedulers_work():
-    table = LorentzEmbedding(5, 4)
+    table = LorentzEmbedding(5, 4, form="paper")
     optimizer = RiemannianAdam(table, lr=0.1)
     scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
     pull_together(table, torch.arange(5)).backward()
@@ -309,7 +314,9 @@ def test_every_kind_of_parameter_takes_a_step(make):
     """0-d scales and a learned curvature, vectors, matrices, 3-D and non-contiguous tensors."""
     torch.manual_seed(0)
     manifold = Lorentz(-1.0, learnable=True)
-    model = nn.ModuleList([LorentzEmbedding(6, 8, manifold=manifold), LorentzLinear(8, 8, manifold=manifold)])
+    model = nn.ModuleList(
+        [LorentzEmbedding(6, 8, manifold=manifold, form="paper"), LorentzLinear(8, 8, form="paper", manifold=manifold)]
+    )
     extra = [nn.Parameter(torch.randn(2, 3, 4)), nn.Parameter(torch.randn(4, 3).T)]
     optimizer = make([*model.parameters(), *extra])
     before = [p.detach().clone() for p in (*model.parameters(), *extra)]
@@ -343,7 +350,7 @@ def test_decay_of_points_works_with_a_module_too(make):
     radii = []
     for told in (False, True):
         torch.manual_seed(0)
-        table = LorentzEmbedding(10, 4)
+        table = LorentzEmbedding(10, 4, form="paper")
         optimizer = make(table, lr=0.1, weight_decay=0.5, decay_manifold=told)
         for _ in range(3):
             table.weight.grad = torch.zeros_like(table.weight)
@@ -357,7 +364,10 @@ def test_all_points_of_a_learned_sheet_follow_it_in_any_order_of_groups():
     for curvature_first in (True, False):
         torch.manual_seed(0)
         manifold = Lorentz(-1.0, learnable=True)
-        used, unused = LorentzEmbedding(8, 4, manifold=manifold), LorentzEmbedding(8, 4, manifold=manifold)
+        used, unused = (
+            LorentzEmbedding(8, 4, manifold=manifold, form="paper"),
+            LorentzEmbedding(8, 4, manifold=manifold, form="paper"),
+        )
         groups = [{"params": [manifold.log_neg_curvature]}, {"params": [used.weight, unused.weight]}]
         optimizer = RiemannianAdam(groups if curvature_first else groups[::-1], lr=0.3)
         for _ in range(3):
@@ -374,3 +384,80 @@ def test_half_precision_gradients_are_clipped_without_overflow():
     parameter.grad = torch.full_like(parameter, 300.0)
     assert clip_grad_norm_([parameter], 1.0).item() == pytest.approx(600.0, rel=1e-3)
     assert parameter.grad.norm().item() == pytest.approx(1.0, rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "K", "lr", "outward", "steps"),
+    [(torch.float32, -2.5, 1.0, False, 40), (torch.float32, -1.0, 1.0, True, 40), (torch.float64, -2.5, 1.0, True, 40)],
+)
+def test_ordinary_gradients_at_large_rates_never_give_nan(dtype, K, lr, outward, steps):
+    torch.manual_seed(0)
+    table = LorentzEmbedding(20, 6, form="paper", manifold=Lorentz(K), dtype=dtype)
+    optimizer = RiemannianAdam(table, lr=lr)
+    for _ in range(steps):
+        table.weight.grad = -table.weight.detach() if outward else torch.randn_like(table.weight)
+        optimizer.step()
+    assert table.weight.isfinite().all()
+    assert all(value.isfinite().all() for value in optimizer.state[table.weight].values())
+
+
+@pytest.mark.parametrize("update", ["exact", "chart"])
+def test_one_huge_gradient_does_not_destroy_its_row(update):
+    ends = []
+    for size in (1e10, 1e20, 1e30):
+        torch.manual_seed(0)
+        table = LorentzEmbedding(20, 6, form="paper")
+        optimizer = RiemannianAdam(table, lr=0.1, update=update)
+        for step in range(20):
+            table.weight.grad = torch.randn_like(table.weight)
+            table.weight.grad[:, 0] = 0.0
+            if step == 3:
+                table.weight.grad[4] *= size
+            optimizer.step()
+        assert all(value.isfinite().all() for value in optimizer.state[table.weight].values())
+        ends.append(table.weight.detach())
+    others = torch.arange(20) != 4
+    for end in ends[1:]:
+        torch.testing.assert_close(end[others], ends[0][others])
+        assert (end - ends[0]).abs().max() < 1.0, "it is a direction, whatever its size"
+
+
+@pytest.mark.parametrize("make", optimizers(), ids=KINDS)
+def test_to_maximize_is_to_minimize_the_negative(make):
+    ends = []
+    for maximize in (False, True):
+        torch.manual_seed(0)
+        model = nn.ModuleList([LorentzEmbedding(9, 5, form="paper"), nn.Linear(5, 2)])
+        optimizer = make(model, maximize=maximize)
+        for _ in range(3):
+            optimizer.zero_grad()
+            loss = pull_together(model[0], torch.arange(9)) + model[1](model[0](torch.arange(9))).sum()
+            (-loss if maximize else loss).backward()
+            optimizer.step()
+        ends.append([p.detach() for p in model.parameters()])
+    for one, other in zip(*ends, strict=True):
+        assert torch.equal(one, other)
+
+
+def test_foreach_and_fused_give_the_same_steps():
+    ends = []
+    for options in ({}, {"foreach": True}, {"foreach": False, "fused": False}, {"fused": True}):
+        torch.manual_seed(0)
+        model = nn.ModuleList([LorentzEmbedding(9, 5, form="paper"), nn.Linear(5, 2)])
+        optimizer = RiemannianAdam(model, lr=0.05, **options)
+        for _ in range(3):
+            optimizer.zero_grad()
+            model[1](model[0](torch.arange(9))).square().sum().backward()
+            optimizer.step()
+        ends.append([p.detach() for p in model.parameters()])
+    for other in ends[1:]:
+        for one, value in zip(ends[0], other, strict=True):
+            torch.testing.assert_close(one, value)
+
+
+def test_clipping_can_refuse_what_is_not_finite():
+    table = LorentzEmbedding(5, 4, form="paper")
+    table.weight.grad = torch.full_like(table.weight, torch.nan)
+    with pytest.raises(ValueError, match=r"finite gradients, got a norm of nan of parameters of shape \(5, 4\)"):
+        clip_grad_norm_(table.parameters(), 1.0, error_if_nonfinite=True)
+    assert not clip_grad_norm_(table.parameters(), 1.0).isfinite()

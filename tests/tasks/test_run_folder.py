@@ -12,26 +12,20 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from hybonet.data import Hierarchy
 from hybonet.nn import LorentzLinear
-from hybonet.tasks.run_folder import (
-    change_settings,
-    holds_run,
-    load_best,
-    new_run,
-    read_config,
-    read_json,
-    read_settings_as,
-    write_json,
-)
-from hybonet.training import Interrupted, LoopSettings, Trainer
+from hybonet.tasks.hierarchy.task import HierarchySettings
+from hybonet.tasks.run import Run, start
+from hybonet.tasks.run_folder import holds_run, new_run, read_json
+from hybonet.training import Interrupted
 from hybonet.training.checkpoint import read_tensors
-from tests.training.toy import StopAt, ToyTask
+from tests.training.toy import StopAt
 
 
 def write(out: Path, task: str = "kg", *, overwrite: bool = False) -> None:
     with new_run(out, overwrite=overwrite) as staging:
         (staging / "labels.tsv").write_text("dog\n")
-        (staging / "config.json").write_text(json.dumps({"task": task}))
+        (staging / "config.json").write_text(json.dumps({"task": task, "graph": {}, "hierarchy": {}}))
 
 
 def names(folder: Path) -> list[str]:
@@ -63,7 +57,7 @@ def test_a_failure_keeps_the_earlier_run(tmp_path: Path) -> None:
     write(tmp_path / "run")
     with pytest.raises(RuntimeError), new_run(tmp_path / "run", overwrite=True):
         raise RuntimeError
-    assert read_config(tmp_path / "run", "kg") == {"task": "kg"}
+    assert Run(tmp_path / "run", "kg").spec.name == "kg"
     assert names(tmp_path) == ["run"]
 
 
@@ -106,7 +100,7 @@ def test_overwriting_needs_to_be_asked_for(tmp_path: Path, monkeypatch, exchange
     before = os.stat(run).st_ino
     write(run, "hierarchy", overwrite=True)
     assert names(run) == ["config.json", "labels.tsv"]
-    assert read_config(run, "hierarchy")
+    assert Run(run, "hierarchy").about == {}
     assert names(tmp_path) == ["run"]
     assert (os.stat(run).st_ino != before) == exchangeable
 
@@ -130,7 +124,7 @@ def test_foreign_files_are_never_replaced(tmp_path: Path) -> None:
 def test_a_run_of_another_task_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "run", "hierarchy")
     with pytest.raises(ValueError, match=r"expected a run of hybonet train kg.*made by hybonet train hierarchy"):
-        read_config(tmp_path / "run", "kg")
+        Run(tmp_path / "run", "kg")
 
 
 @pytest.mark.parametrize(
@@ -147,28 +141,32 @@ def test_broken_json_is_explained(tmp_path: Path, content: str | None, message: 
 def test_broken_tensors_are_explained(tmp_path: Path) -> None:
     write(tmp_path / "run")
     with pytest.raises(ValueError, match=r"no model yet.*hybonet train kg --out .* --resume"):
-        load_best(tmp_path / "run", LorentzLinear(3, 3))
+        Run(tmp_path / "run").load_into(LorentzLinear(3, 3))
     (tmp_path / "run" / "model.safetensors").write_bytes(b"scrambled")
     with pytest.raises(ValueError, match="expected a safetensors file"):
         read_tensors(tmp_path / "run" / "model.safetensors")
     save_file({"other": torch.zeros(1)}, tmp_path / "run" / "model.safetensors")
     with pytest.raises(ValueError, match="does not fit the run's settings"):
-        load_best(tmp_path / "run", LorentzLinear(3, 3))
+        Run(tmp_path / "run").load_into(LorentzLinear(3, 3))
+
+
+FAMILY = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine"), ("cat", "feline")])
 
 
 def test_a_run_that_trained_for_longer_than_its_new_minutes_is_not_changed(tmp_path: Path) -> None:
     """It would end at once, with no validation and perhaps without any model."""
-    settings = LoopSettings(epochs=2, validate_every=2, checkpoint_seconds=0)
-    write_json(tmp_path / "config.json", {"task": "toy", "settings": settings.model_dump()})
+    run = start(tmp_path / "run", "hierarchy", HierarchySettings(epochs=4, checkpoint_seconds=0), FAMILY)
     with pytest.raises(Interrupted):
-        Trainer(ToyTask(settings), tmp_path, reporter=StopAt(5)).fit()
+        run.train(reporter=StopAt(2))
     with pytest.raises(ValueError, match=r"expected more than the .* minutes already trained, got minutes=1e-09"):
-        change_settings(tmp_path, settings, ["minutes=1e-9"])
-    assert read_json(tmp_path, "config.json")["settings"]["minutes"] is None
-    assert change_settings(tmp_path, settings, ["minutes=5"]).minutes == 5
+        run.change_settings(["minutes=1e-9"])
+    assert read_json(run.folder, "config.json")["settings"]["minutes"] is None
+    run.change_settings(["minutes=5"])
+    assert run.settings.minutes == Run(run.folder).settings.minutes == 5
 
 
 @pytest.mark.parametrize("found", [{}, {"settings": [1]}])
 def test_a_configuration_without_settings_is_said(tmp_path: Path, found: dict[str, object]) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"task": "kg", "graph": {}, **found}))
     with pytest.raises(ValueError, match=r"config.json: expected settings, got .*; restore the file or train again"):
-        read_settings_as(LoopSettings, found, tmp_path)
+        _ = Run(tmp_path).settings

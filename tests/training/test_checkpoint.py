@@ -19,7 +19,7 @@ RUN = Identity({"task": "toy"}, {})
 def test_files_get_the_mode_of_any_other_file(tmp_path):
     plain = tmp_path / "plain"
     plain.write_bytes(b"")
-    model = LorentzEmbedding(3, 4)
+    model = LorentzEmbedding(3, 4, form="paper")
     save_model(tmp_path / "model.safetensors", model)
     save_checkpoint(tmp_path / "checkpoint.safetensors", model, RiemannianAdam(model, lr=0.1), {}, RUN)
     for name in ("model", "checkpoint"):
@@ -27,7 +27,7 @@ def test_files_get_the_mode_of_any_other_file(tmp_path):
 
 
 def test_a_checkpoint_of_an_older_version_is_named_so(tmp_path):
-    model, path = LorentzEmbedding(3, 4), tmp_path / "checkpoint.safetensors"
+    model, path = LorentzEmbedding(3, 4, form="paper"), tmp_path / "checkpoint.safetensors"
     save_checkpoint(path, model, RiemannianAdam(model, lr=0.1), {}, RUN)
     with safe_open(path, framework="pt") as file:
         header = json.loads(file.metadata()["hybonet"])
@@ -41,7 +41,9 @@ def test_a_checkpoint_of_an_older_version_is_named_so(tmp_path):
 def test_a_learned_curvature_that_layers_share_is_saved_and_read_back(tmp_path):
     def build(K):
         manifold = Lorentz(K, learnable=True)
-        return torch.nn.Sequential(LorentzEmbedding(3, 4, manifold=manifold), LorentzLinear(4, 4, manifold=manifold))
+        return torch.nn.Sequential(
+            LorentzEmbedding(3, 4, manifold=manifold, form="paper"), LorentzLinear(4, 4, manifold=manifold)
+        )
 
     model, other = build(-0.7), build(-1.0)
     save_model(tmp_path / "model.safetensors", model)

@@ -18,9 +18,9 @@ from hybonet.training import LoopSettings, Reporter
 class ToyModel(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.table = LorentzEmbedding(30, 6)
+        self.table = LorentzEmbedding(30, 6, form="paper")
         self.linear = LorentzLinear(6, 6, dropout=0.2)
-        self.head = LorentzDistanceHead(6, 3)
+        self.head = LorentzDistanceHead(6, 3, form="paper")
 
     def forward(self, index: Tensor) -> Tensor:
         return self.head(self.linear(self.table(index)))

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from hybonet.geometry import charts, distance, lorentz, maps, transformations
 from hybonet.geometry.centroid import centroid, to_sheet
+from hybonet.geometry.fused import Fused
 from hybonet.geometry.numerics import MAX_LOG_CURVATURE, Curvature, precision
 
 
 class Lorentz(nn.Module):
     r"""The Lorentz model of hyperbolic space with curvature K < 0.
 
-    Points are ambient vectors, time first, with :math:`-x_t^2 + |x_s|^2 = 1/K`. A fixed curvature is a plain number and
-    adds nothing to a ``state_dict``; a learnable one is stored as :math:`\log(-K)`, so it stays negative, and is kept
-    between -1e6 and -1e-6.
+    Points are ambient vectors, time first, with :math:`-x_t^2 + |x_s|^2 = 1/K`. A fixed curvature is a plain number, a
+    learnable one is stored as :math:`\log(-K)`, so it stays negative, and is kept between -1e6 and -1e-6. K is part of
+    a ``state_dict``, once for all layers that share the manifold, and a model of another fixed K refuses it.
 
     Args:
         K: curvature, negative.
@@ -50,19 +52,26 @@ class Lorentz(nn.Module):
         self.learnable = learnable
         self.check = check
         self._fixed = value
+        self._number = torch.tensor([value], dtype=torch.float64, device="cpu")  # the K of a state
+        self._loaded: list[str] | None = None
         if learnable:
             # One number in float64 costs nothing and never widens a result; in float32 its rounding would show in
-            # float64 points.
-            self.log_neg_curvature = nn.Parameter(torch.tensor(math.log(-value), dtype=torch.float64))
+            # float64 points. A vector, since FSDP2 shards no scalars.
+            self.log_neg_curvature = nn.Parameter(torch.empty(1, dtype=torch.float64))
+            self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self) -> None:
+        """Back to the K of the constructor, as after ``to_empty``."""
+        if self.learnable:
+            self.log_neg_curvature.fill_(math.log(-self._fixed))
 
     @property
     def K(self) -> Curvature:  # noqa: N802
         """The curvature: a float, or a differentiable 0-d tensor if it is learnable."""
         if not self.learnable:
             return self._fixed
-        log = self.log_neg_curvature
-        value = log.detach().clamp(-MAX_LOG_CURVATURE, MAX_LOG_CURVATURE)
-        return -(value + (log - log.detach())).exp()  # the gradient does not see the bound: it can lead back from it
+        return -_Bounded.apply(self.log_neg_curvature.squeeze()).exp()
 
     @property
     def curvature(self) -> float:
@@ -91,6 +100,50 @@ class Lorentz(nn.Module):
         if self.learnable or other.learnable:
             return self is other
         return self._fixed == other._fixed
+
+    # -- state ----------------------------------------------------------------------------------------------------
+
+    def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
+        # Layers share their manifold: what stands in the state once is not written again under the next layer's name.
+        if self.learnable:
+            name, own = _LEARNED, self.log_neg_curvature if keep_vars else self.log_neg_curvature.detach()
+        else:
+            name, own = _FIXED, self._number
+        if not any(key.endswith(name) and _same_memory(value, own) for key, value in destination.items()):
+            destination[prefix + name] = own
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: Any,
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        if self.learnable:
+            value = state_dict.get(prefix + _LEARNED)
+            if value is None and self._loaded is missing_keys:  # by another layer's name, in this call
+                return
+            if value is not None and value.dim() == 0:  # of an older version
+                state_dict[prefix + _LEARNED] = value[None]
+            self._loaded = missing_keys if value is not None else None
+            super()._load_from_state_dict(
+                state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+            )
+            return
+        if strict and prefix + _LEARNED in state_dict:
+            unexpected_keys.append(prefix + _LEARNED)
+        value = state_dict.get(prefix + _FIXED)  # older files have none
+        if value is None or value.is_meta:
+            return
+        number = float(value)
+        if not math.isclose(number, self._fixed, rel_tol=4 * torch.finfo(value.dtype).eps):
+            error_msgs.append(
+                f"{prefix + _FIXED}: expected curvature K = {self._fixed:.6g}, got K = {number:.6g}; build the model with "
+                f"manifold=Lorentz(K={number:.6g})"
+            )
 
     # -- points ---------------------------------------------------------------------------------------------------
 
@@ -309,3 +362,33 @@ class Lorentz(nn.Module):
         self._same_width(x, y)
         self.validate(x, name="x")
         self.validate(y, name="y")
+
+
+#: Names under which K stands in a state.
+_LEARNED, _FIXED = "log_neg_curvature", "_extra_state"
+
+
+def _same_memory(a: Tensor, b: Tensor) -> bool:
+    """Whether both are one tensor, or parts of the same memory; sharded ones are known by their part of it."""
+    a, b = (getattr(t, "_local_tensor", t) for t in (a, b))
+    return a is b or a.untyped_storage()._cdata == b.untyped_storage()._cdata
+
+
+class _Bounded(Fused):
+    """log(-K) within its bound; a gradient that would lead further out is none, and one that leads back is whole."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(log: Tensor) -> Tensor:
+        return log.clamp(-MAX_LOG_CURVATURE, MAX_LOG_CURVATURE)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor], output: Tensor) -> None:
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        (log,) = ctx.saved_tensors
+        outward = (log.abs() >= MAX_LOG_CURVATURE) & (log * grad < 0)
+        return torch.where(outward, 0.0, grad)

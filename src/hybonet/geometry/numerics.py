@@ -103,13 +103,13 @@ def leading(x: Tensor) -> Tensor:
 
 def origin_time(K: Curvature) -> Curvature:
     """√k with k = -1/K: the time coordinate of the origin, the radius of the Poincaré and Klein balls."""
-    return math.sqrt(-1.0 / K) if isinstance(K, float | int) else (-1.0 / K).sqrt()
+    return (-1.0 / K).sqrt() if isinstance(K, Tensor) else math.sqrt(-1.0 / K)
 
 
 def max_rapidity(dtype: torch.dtype, K: Curvature = -1.0) -> Curvature:
     """Largest rapidity a point may have so that its coordinates √k·sinh stay below ``max_coordinate``."""
     limit = math.asinh(precision(dtype).max_coordinate)
-    return limit + (0.5 * math.log(-K) if isinstance(K, float | int) else 0.5 * (-K.detach()).log())
+    return limit + (0.5 * (-K.detach()).log() if isinstance(K, Tensor) else 0.5 * math.log(-K))
 
 
 # Even functions of a are given by a²: their own slopes are right at zero, where a square root's is infinite. Slopes

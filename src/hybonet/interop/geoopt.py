@@ -71,7 +71,7 @@ def with_geoopt_parameters(model: nn.Module) -> nn.Module:
     Example:
         >>> import torch
         >>> from hybonet.nn import LorentzEmbedding
-        >>> model = with_geoopt_parameters(LorentzEmbedding(10, 4))
+        >>> model = with_geoopt_parameters(LorentzEmbedding(10, 4, form="paper"))
         >>> optimizer = geoopt.optim.RiemannianAdam(model.parameters(), lr=0.01)
         >>> model.manifold.dist0(model(torch.arange(10))).sum().backward()
         >>> optimizer.step()

@@ -31,7 +31,9 @@ def clip_norms(rows: Tensor, max_norm: float | None, manifold: Lorentz) -> Tenso
     plain = manifold.learnable or not readable(rows) or rows.numel() <= _BLOCK
     if plain or not rows.is_contiguous() or rows.dtype.itemsize < 4:
         return _in_plain_steps(rows, max_norm, manifold)
-    return _ClipNorms.apply(rows, longest(max_norm, rows), manifold)
+    if max_norm is None:
+        return _Timed.apply(rows, manifold)
+    return _ClipNorms.apply(rows, max_norm, manifold)
 
 
 def longest(max_norm: float | None, rows: Tensor) -> float:
@@ -122,6 +124,30 @@ class _ClipNorms(torch.autograd.Function):
             torch.mul(g, clip.factor[:, None], out=y)[:, 0] = 0.0
             clip.back_(x, y, g[:, 0], row_dots(x, y))
         return out, None, None
+
+
+class _Timed(torch.autograd.Function):
+    """Rows with their time, otherwise as they are."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, manifold: Lorentz) -> Tensor:
+        limit = longest(None, rows)
+        length = torch.linalg.vector_norm(rows[..., 1:], dim=-1)
+        out = rows.clone() if bool((length <= limit).all()) else rows.clamp(-limit, limit)
+        out[..., 0] = length.clamp_max_(limit).square_().sub_(1.0 / manifold.curvature).sqrt_()
+        ctx.save_for_backward(rows, out)
+        ctx.manifold = manifold
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        rows, out = ctx.saved_tensors
+        if torch.is_grad_enabled():  # a gradient of this gradient is wanted
+            points = _in_plain_steps(rows, None, ctx.manifold)
+            return torch.autograd.grad(points, rows, gradient, create_graph=True)[0], None
+        of_rows = torch.addcmul(gradient, out, gradient[..., :1] / out[..., :1])
+        of_rows[..., 0] = 0.0
+        return of_rows, None
 
 
 def _blocks(table: Tensor) -> tuple[Tensor, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import prange
+from numba import njit, prange
 
 from hybonet.kernels.parallel import parallel
 
@@ -45,15 +45,17 @@ def adam_in_chart(
     step_size: float,
     root_correction2: float,
     limit: float,
+    steepest: float,
 ) -> None:
     """Adam on the space part, with the gradient pulled back to it.
 
     ``lerp`` is 1 - beta1, ``lerp2`` 1 - beta2, ``step_size`` the rate over its correction, ``limit`` the largest
-    coordinate.
+    coordinate, ``steepest`` that of a gradient.
     """
     number = x.dtype.type
     weight_decay, lerp, beta2, eps = number(weight_decay), number(lerp), number(beta2), number(eps)
     rest, step_size, root, limit = number(lerp2), number(step_size), number(root_correction2), number(limit)
+    steepest = number(steepest)
     for row in prange(len(x)):
         x[row, 0], slope, square, pulled = 0, number(0), number(0), number(2) * weight_decay
         if g[row, 0] != 0:  # of ambient gradients alone
@@ -63,16 +65,71 @@ def adam_in_chart(
         if precondition:
             for d in range(x.shape[1]):
                 slope += x[row, d] * (g[row, d] + pulled * x[row, d])
-            pulled += slope / number(k)
+            slope /= number(k)
+            pulled += steepest if slope > steepest else (-steepest if slope < -steepest else slope)
         v[row, 0] = 1  # nothing that time meets on the way may be divided by 0
         for d in range(x.shape[1]):
             h = g[row, d] + pulled * x[row, d]
+            h = steepest if h > steepest else (-steepest if h < -steepest else h)
             first = m[row, d] + lerp * (h - m[row, d])
             second = beta2 * v[row, d] + rest * h * h
             new = x[row, d] - step_size * first / (np.sqrt(second) / root + eps)
             new = limit if new > limit else (-limit if new < -limit else new)
             m[row, d], v[row, d], x[row, d] = first, second, new
         m[row, 0], v[row, 0], x[row, 0] = 0, 0, 0
+
+
+@njit
+def _measured(x: Any, g: Any, row: int, weight_decay: Any, k: Any) -> Any:
+    """Of a row's gradient with decay: squared Riemannian length, product with the point; and the point's time."""
+    number = x.dtype.type
+    square, slope, space_square = number(0), number(0), number(0)
+    x[row, 0] = 0
+    for d in range(x.shape[1]):
+        h = g[row, d] + weight_decay * x[row, d]
+        square += h * h
+        slope += x[row, d] * h
+        space_square += x[row, d] * x[row, d]
+    x_time = np.sqrt(space_square + k)
+    g_time = g[row, 0] + weight_decay * x_time
+    slope += x_time * g_time
+    return square + slope * slope / k - g[row, 0] * g[row, 0] - g_time * g_time, slope, x_time
+
+
+@njit
+def _shorten(x: Any, g: Any, row: int, k: Any, longest: Any) -> None:
+    """A row's gradient cut to a Riemannian length, without overflow."""
+    number = x.dtype.type
+    size = number(0)
+    for d in range(x.shape[1]):
+        size = max(size, abs(g[row, d]))
+    for d in range(x.shape[1]):
+        g[row, d] /= size
+    square = _measured(x, g, row, number(0), k)[0]
+    size = min(size, longest / np.sqrt(square)) if square > 0 else size
+    for d in range(x.shape[1]):
+        g[row, d] *= size
+
+
+@njit
+def _hold(x: Any, m: Any, row: int, k: Any, limit: Any, large: Any) -> None:
+    """A point beyond the largest coordinate brought back, and its moment with it."""
+    number = x.dtype.type
+    far, size = number(0), number(0)
+    for d in range(x.shape[1]):
+        far, size = max(far, abs(x[row, d])), max(size, abs(m[row, d]))
+    square, total, slope = number(0), number(0), number(0)
+    for d in range(x.shape[1]):
+        square += (x[row, d] / far) * (x[row, d] / far)
+        total += (m[row, d] / size) * (m[row, d] / size)
+    nearer, smaller = limit / (far * np.sqrt(square)), large / number(4) / size / np.sqrt(total)
+    nearer, smaller, square = min(nearer, number(1)), min(smaller, number(1)), number(0)
+    for d in range(x.shape[1]):
+        x[row, d] *= nearer
+        m[row, d] *= smaller
+        square += x[row, d] * x[row, d]
+        slope += x[row, d] * m[row, d]
+    m[row, 0] = slope / np.sqrt(square + k)  # tangent at the point
 
 
 @parallel
@@ -91,26 +148,24 @@ def adam_on_sheet(
     correction2: float,
     farthest: float,
     tiny: float,
+    limit: float,
+    longest: float,
 ) -> None:
     """The exact Riemannian step of :func:`hybonet.optim.row_updates.adam_rows`, without amsgrad."""
     number = x.dtype.type
     k, weight_decay, lerp, beta2, eps = number(k), number(weight_decay), number(lerp), number(beta2), number(eps)
     step_size, correction2, farthest, tiny = number(step_size), number(correction2), number(farthest), number(tiny)
+    limit, longest, large = number(limit), number(longest), number(limit * longest)
     width, one = x.shape[1], number(1)
     far = np.exp(farthest - one) * np.sqrt(k) / number(2)  # beyond, even short steps may have to be cut
     for row in prange(len(x)):
-        square, slope, space_square = number(0), number(0), number(0)
-        x[row, 0] = 0
-        for d in range(width):
-            h = g[row, d] + weight_decay * x[row, d]
-            square += h * h
-            slope += x[row, d] * h
-            space_square += x[row, d] * x[row, d]
-        x_time = np.sqrt(space_square + k)
-        x[row, 0] = x_time
+        square, slope, x_time = _measured(x, g, row, weight_decay, k)
+        if not square < longest * longest:
+            # A gradient of any size is a direction to Adam: one that would overflow is shortened where it stands.
+            _shorten(x, g, row, k, longest / number(4))
+            square, slope, x_time = _measured(x, g, row, weight_decay, k)
         g_time = g[row, 0] + weight_decay * x_time
-        slope += x_time * g_time
-        square += slope * slope / k - g[row, 0] * g[row, 0] - g_time * g_time
+        x[row, 0] = x_time
         second = beta2 * v[row, 0] + number(lerp2) * (number(0) if square < 0 else square)
         v[row, 0] = second
         slope = slope / k + weight_decay
@@ -135,10 +190,15 @@ def adam_on_sheet(
             sinh = np.sinh(min(full, longest))
         cosh = np.sqrt(one + sinh * sinh)
         straight = s * (sinh / max(full, tiny))
-        ahead = straight * m_square
+        ahead, square, size = straight * m_square, number(0), number(0)
         m[row, 0] = m_time
         for d in range(width):
             carried = cosh * m[row, d] + ahead * x[row, d]
             new = (x[row, d] + straight * carried) / cosh
             m[row, d], x[row, d] = carried, new
+            square += new * new
+            size += carried * carried
+        square -= x[row, 0] * x[row, 0]
         x[row, 0] = 0
+        if not (square < limit * limit and size < large * large):
+            _hold(x, m, row, k, limit, large)

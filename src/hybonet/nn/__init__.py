@@ -13,6 +13,7 @@ from hybonet.nn.lifts import EuclideanToLorentz, LorentzToEuclidean
 from hybonet.nn.linear import LorentzLinear, gated_lift
 from hybonet.nn.module import LorentzModule, require_same_manifold
 from hybonet.nn.multihead_attention import LorentzMultiheadAttention
+from hybonet.nn.norm import LorentzNorm
 from hybonet.nn.pooling import LorentzCentroidPooling
 from hybonet.nn.position import LorentzPositionalEncoding
 from hybonet.nn.tangent import TangentLinear
@@ -45,6 +46,7 @@ __all__ = [
     "LorentzLinear",
     "LorentzModule",
     "LorentzMultiheadAttention",
+    "LorentzNorm",
     "LorentzPositionalEncoding",
     "LorentzToEuclidean",
     "LorentzTransformer",

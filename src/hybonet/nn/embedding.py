@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
+from hybonet.geometry.numerics import Curvature, origin_time
 from hybonet.kernels.norm_clipping import clip_norms
 from hybonet.nn.module import LorentzModule
+from hybonet.nn.scales import NORM_LENGTH
 
 
 class LorentzEmbedding(LorentzModule):
@@ -19,11 +21,13 @@ class LorentzEmbedding(LorentzModule):
     ``weight`` holds their space coordinates, and zeros where time would stand; time is rebuilt in every look-up, and
     :meth:`points` are the points themselves. So no step, average or cast can take a row off the sheet.
 
-    Rows start at :math:`\exp_o(u)`, :math:`u \sim N(0, \mathtt{init\_std}^2)` in each of the ``embedding_dim - 1``
-    space coordinates; the default :math:`1/\sqrt{\mathtt{embedding\_dim}}` puts them at radius ≈ 1 whatever the size.
-
     Args:
         num_embeddings, embedding_dim: rows and *ambient* coordinates.
+        form: ``"scaled"``: rows of ``weight`` are in units of the length that norms give points
+            (:mod:`hybonet.nn.scales`), and an ordinary parameter; they start at :math:`N(0, \mathtt{init\_std}^2)`, by
+            default :math:`1/n` with n space coordinates. ``"paper"``: they are in units of the space, and the
+            optimisers of :mod:`hybonet.optim` take Riemannian steps; they start at :math:`\exp_o(u)`,
+            :math:`u \sim N(0, \mathtt{init\_std}^2)`, by default :math:`1/\mathtt{embedding\_dim}`, radius ≈ 1.
         padding_idx: a row that is the origin at first and gets no gradient.
         max_norm: largest length of a row's space part; longer rows are clipped on the way out (the table itself is
             not changed), which bounds their radius by asinh(max_norm/√k)·√k.
@@ -37,17 +41,18 @@ class LorentzEmbedding(LorentzModule):
         >>> table = LorentzEmbedding(1000, 8, max_norm=1.5)
         >>> table(torch.tensor([[1, 2], [3, 4]])).shape
         torch.Size([2, 2, 8])
-        >>> table.weight.manifold
+        >>> LorentzEmbedding(1000, 8, form="paper").weight.manifold
         Lorentz(K=-1)
     """
 
-    manifold_parameters = ("weight",)
+    manifold_parameters: tuple[str, ...] = ("weight",)
 
     def __init__(
         self,
         num_embeddings: int,
         embedding_dim: int,
         *,
+        form: Literal["scaled", "paper"] = "scaled",
         padding_idx: int | None = None,
         max_norm: float | None = None,
         sparse: bool = False,
@@ -69,18 +74,23 @@ class LorentzEmbedding(LorentzModule):
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = padding_idx % num_embeddings if padding_idx is not None else None
         self.max_norm, self.sparse = max_norm, sparse
-        self.init_std = embedding_dim**-0.5 if init_std is None else init_std
+        if form not in ("scaled", "paper"):
+            raise ValueError(f"expected form 'scaled' or 'paper', got {form!r}")
+        self.form = form
+        if form == "scaled":
+            self.manifold_parameters = ()
+        self.init_std = (embedding_dim - (form == "scaled")) ** -0.5 if init_std is None else init_std
         self.weight = nn.Parameter(torch.empty(num_embeddings, embedding_dim, device=device, dtype=dtype))
         self.reset_parameters()
 
     @torch.no_grad()
     def reset_parameters(self) -> None:
         """Draw every row anew; the padding row becomes the origin."""
-        self.weight.copy_(
-            self.manifold.random_normal(
-                *self.weight.shape, std=self.init_std, dtype=self.weight.dtype, device=self.weight.device
-            )
-        )
+        if self.form == "scaled":
+            nn.init.normal_(self.weight, std=self.init_std)
+        else:
+            factory: dict[str, Any] = {"dtype": self.weight.dtype, "device": self.weight.device}
+            self.weight.copy_(self.manifold.random_normal(*self.weight.shape, std=self.init_std, **factory))
         self.weight[:, 0] = 0.0
         if self.padding_idx is not None:
             self.weight[self.padding_idx] = 0.0
@@ -101,7 +111,12 @@ class LorentzEmbedding(LorentzModule):
 
     def on_sheet(self, rows: Tensor) -> Tensor:
         """Points of rows that were read from the table, as :meth:`forward` gives them; ``(..., embedding_dim)``."""
-        return clip_norms(rows, self.max_norm, self.manifold)
+        return clip_norms(rows * self.length if self.form == "scaled" else rows, self.max_norm, self.manifold)
+
+    @property
+    def length(self) -> Curvature:
+        """What 1 in ``weight`` is in space coordinates."""
+        return NORM_LENGTH * origin_time(self.manifold.K) if self.form == "scaled" else 1.0
 
     @classmethod
     def from_pretrained(
@@ -111,6 +126,7 @@ class LorentzEmbedding(LorentzModule):
         space: Literal["lorentz", "poincare", "tangent"] = "lorentz",
         freeze: bool = True,
         check: bool = True,
+        form: Literal["scaled", "paper"] = "scaled",
         padding_idx: int | None = None,
         max_norm: float | None = None,
         sparse: bool = False,
@@ -123,6 +139,7 @@ class LorentzEmbedding(LorentzModule):
                 of the same curvature (``"poincare"``), or Euclidean vectors taken as tangent at the origin
                 (``"tangent"``).
             freeze: do not train them.
+            form: as of the class.
             check: verify that Lorentz vectors are on the sheet, Poincaré vectors inside the ball.
 
         Example:
@@ -153,6 +170,7 @@ class LorentzEmbedding(LorentzModule):
             raise ValueError(f"expected space 'lorentz', 'poincare' or 'tangent', got {space!r}")
         table = cls(
             *points.shape,
+            form=form,
             padding_idx=padding_idx,
             max_norm=max_norm,
             sparse=sparse,
@@ -161,7 +179,7 @@ class LorentzEmbedding(LorentzModule):
             dtype=points.dtype,
         )
         with torch.no_grad():
-            table.weight[:, 1:] = points[:, 1:]
+            table.weight[:, 1:] = points[:, 1:] / table.length
         table.weight.requires_grad_(not freeze)
         return table
 

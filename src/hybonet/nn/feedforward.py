@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from hybonet.geometry import Lorentz
-from hybonet.nn.linear import Activation, LorentzLinear, last_options, linear_options
+from hybonet.nn.linear import Activation, Form, LorentzLinear, last_options, linear_options
 from hybonet.nn.module import LorentzModule
+from hybonet.nn.scales import inner_std
 
 
 class LorentzFeedForward(LorentzModule):
     r"""Two Lorentz linear layers, :math:`\mathrm{HL}_2(\mathrm{HL}_1(x))`, the second with the activation on its
-    input and, if given, the residual as its bias. ``out_form="pure"`` has it added as it is (``norm_first`` of the
-    Transformer layers).
+    input and, if given, the residual as its bias. ``form`` is that of both layers; ``out_form`` that of the second, if
+    it has another.
 
     Shapes: ``(..., d_model) -> (..., d_model)``; ``dim_feedforward`` counts ambient coordinates too.
 
@@ -35,15 +36,17 @@ class LorentzFeedForward(LorentzModule):
         bias: bool = True,
         *,
         manifold: Lorentz | None = None,
-        out_form: Literal["normalized", "pure"] = "normalized",
+        form: Form = "scaled",
+        out_form: Form | None = None,
         linear: dict[str, Any] | None = None,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(manifold)
-        options = linear_options(self.manifold, linear, device, dtype)
-        self.linear1 = LorentzLinear(d_model, dim_feedforward, bias, **options)
-        last = {"activation": activation, "dropout": dropout, **last_options(options, out_form)}
+        options = linear_options(self.manifold, linear, device, dtype, form=form)
+        start = {"init_std": inner_std(d_model, dim_feedforward)} if form == "scaled" else {}
+        self.linear1 = LorentzLinear(d_model, dim_feedforward, bias, **{**start, **options})
+        last = {"activation": activation, "dropout": dropout, "width": d_model, **last_options(options, out_form)}
         self.linear2 = LorentzLinear(dim_feedforward, d_model, bias, **last)
 
     def reset_parameters(self) -> None:

@@ -92,7 +92,7 @@ class LorentzGraphAttention(LorentzMessagePassing):
         shared = out_channels if concat else out_channels * heads
         self.head_channels = head_features(shared, heads, name="out_channels", heads_name="heads")
         width = heads * self.head_channels
-        options = linear_options(self.manifold, {"scale": scale, **(linear or {})}, device, dtype)
+        options = linear_options(self.manifold, {"form": "paper", "scale": scale, **(linear or {})}, device, dtype)
         on_input = {**options, "activation": activation, "dropout": dropout, "num_heads": heads}
         source, target = in_channels if isinstance(in_channels, tuple) else (in_channels, in_channels)
         self.q_proj = linear_or_lazy(target, width, bias, **on_input)

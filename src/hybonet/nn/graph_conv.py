@@ -55,7 +55,7 @@ class LorentzGraphConv(LorentzMessagePassing):
             :class:`~hybonet.nn.LorentzLinear`.
         manifold (Lorentz, optional): where the points are; K = -1 by default.
         linear (dict, optional): further options of :class:`~hybonet.nn.LorentzLinear`, e.g.
-            ``{"time_gate": "paper_code"}``.
+            ``{"form": "paper_code"}``.
 
     Shapes:
         - **input:** points :math:`(|\mathcal{V}|, F_{in})` or a pair of sources and targets (which may be
@@ -95,8 +95,8 @@ class LorentzGraphConv(LorentzMessagePassing):
     ) -> None:
         super().__init__(in_channels, out_channels, add_self_loops=add_self_loops, manifold=manifold)
         self.cached = cached
-        given = {"activation": activation, "dropout": dropout, "scale": scale, **(linear or {})}
-        options = linear_options(self.manifold, given, device, dtype)
+        own = {"form": "paper", "activation": activation, "dropout": dropout, "scale": scale}
+        options = linear_options(self.manifold, {**own, **(linear or {})}, device, dtype)
         source, target = in_channels if isinstance(in_channels, tuple) else (in_channels, None)
         self.lin = linear_or_lazy(source, out_channels, bias, **options)
         self.lin_dst = None

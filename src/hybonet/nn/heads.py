@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import math
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
+from hybonet.geometry.fused import Fused
+from hybonet.geometry.numerics import Curvature, origin_time
 from hybonet.kernels.norm_clipping import clip_norms
 from hybonet.nn.embedding import LorentzEmbedding
-from hybonet.nn.module import LorentzModule
+from hybonet.nn.module import LorentzModule, wide_in_autocast
+from hybonet.nn.scales import CLASS_GAIN, NORM_LENGTH, class_scale
 
 
 class LorentzDistanceHead(LorentzModule):
-    r"""Logits of a point for each class: :math:`-d_L^2(x, c_i) + b_i` with class points :math:`c_i` on the sheet.
+    r"""Logits of a point for each class: minus a scaled distance to a class point, and a bias.
 
-    One GEMM gives all pairs: :math:`2\langle x, c_i\rangle_L - 2/K + b_i`. ``weight`` holds the class points' space
-    coordinates, as in :class:`LorentzEmbedding`; :meth:`points` are the points.
+    * ``distance="squared"``: :math:`-\beta e^\theta\, d_L^2(x, c_i) + b_i`, by one GEMM; much as a linear layer.
+    * ``distance="geodesic"``: :math:`-\gamma e^\theta\, d(x, c_i) + b_i`. It grows like the logarithm of coordinates,
+      which suits trees: with ``tied`` it names a word's hypernyms better than linear layers do.
+
+    β and γ are those of :mod:`hybonet.nn.scales`, and θ is learned. In the paper's form (squared) both factors are 1.
 
     Args:
         in_features: ambient coordinates.
         num_classes: how many class points.
-        bias: a bias for each class.
-        init_std: spread of the class points, as in :class:`LorentzEmbedding`.
+        bias: ``"origin"`` (the default but in the paper's form): :math:`b_i` is the logit at the origin o, so that
+            class points far out are not punished: the distance of o is taken off that of x. True: as above.
+        distance: see above.
+        form: ``"scaled"`` or ``"paper"``; as in :class:`LorentzEmbedding`, with class points in units of R.
+        tied: an embedding whose rows are the class points, too. Its form is the head's.
+        init_std: spread of the class points at the start.
 
     Shapes: ``(..., in_features) -> (..., num_classes)``.
 
@@ -34,74 +45,127 @@ class LorentzDistanceHead(LorentzModule):
         torch.Size([5, 3])
     """
 
-    manifold_parameters = ("weight",)
+    manifold_parameters: tuple[str, ...] = ("weight",)
 
     def __init__(
         self,
         in_features: int,
         num_classes: int,
-        bias: bool = True,
+        bias: bool | Literal["origin"] | None = None,
         *,
+        distance: Literal["squared", "geodesic"] = "squared",
+        form: Literal["scaled", "paper"] = "scaled",
+        tied: LorentzEmbedding | None = None,
         init_std: float | None = None,
         manifold: Lorentz | None = None,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
+        if tied is not None:
+            form, manifold = tied.form, manifold or tied.manifold
+            if tied.weight.shape != (num_classes, in_features) or not manifold.same_as(tied.manifold):
+                raise ValueError(
+                    f"expected tied with {num_classes} rows of {in_features} coordinates on {manifold}, got "
+                    f"{tuple(tied.weight.shape)} on {tied.manifold}"
+                )
         super().__init__(manifold)
-        if not isinstance(bias, bool):
-            raise ValueError(f"expected bias to be True or False, got {bias!r}; a manifold is passed as manifold=...")
+        bias = (form == "paper" or "origin") if bias is None else bias
+        for name, given, choices in (
+            ("bias", bias, (True, False, "origin")),
+            ("distance", distance, ("squared", "geodesic")),
+            ("form", form, ("scaled", "paper")),
+        ):
+            if not any(given is choice or (isinstance(given, str) and given == choice) for choice in choices):
+                raise ValueError(
+                    f"expected {name} to be {', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}, got {given!r}; "
+                    "a manifold is passed as manifold=..."
+                )
         if num_classes < 1 or in_features < 2:
             raise ValueError(
                 f"expected at least 1 class and 2 ambient coordinates, got num_classes={num_classes}, "
                 f"in_features={in_features}"
             )
         self.in_features, self.num_classes = in_features, num_classes
-        self.init_std = in_features**-0.5 if init_std is None else init_std
-        self.weight = nn.Parameter(torch.empty(num_classes, in_features, device=device, dtype=dtype))
-        self.bias = nn.Parameter(torch.empty(num_classes, device=device, dtype=dtype)) if bias else None
+        self.distance, self.form, self.tied = distance, form, tied is not None
+        self.at_origin = bias == "origin"
+        self.init_std = in_features**-0.5 if init_std is None and form == "paper" else init_std
+        self.max_norm = None if tied is None else tied.max_norm
+        #: What 1 in ``weight`` is, in units of R; the paper's form has absolute ones.
+        self.length = NORM_LENGTH if tied is not None else 1.0
+        if form == "scaled":
+            self.manifold_parameters = ()
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
+        self.weight = nn.Parameter(torch.empty(num_classes, in_features, **factory)) if tied is None else tied.weight
+        self.bias = nn.Parameter(torch.empty(num_classes, **factory)) if bias else None
+        self.log_scale = nn.Parameter(torch.empty((), **factory)) if form == "scaled" else None
         self.reset_parameters()
 
     @torch.no_grad()
     def reset_parameters(self) -> None:
-        """Draw the class points anew and clear the bias."""
-        like = self.weight
-        self.weight.copy_(
-            self.manifold.random_normal(*like.shape, std=self.init_std, dtype=like.dtype, device=like.device)
-        )
-        self.weight[:, 0] = 0.0
+        """Draw the class points anew, unless they are an embedding's; clear the bias, and e^θ = 2."""
+        if not self.tied:
+            like = self.weight
+            if self.form == "paper":
+                std: Any = self.init_std
+                points = self.manifold.random_normal(*like.shape, std=std, dtype=like.dtype, device=like.device)
+                like.copy_(points)
+            else:
+                std = (3 * (self.in_features - 1)) ** -0.5 if self.init_std is None else self.init_std
+                nn.init.uniform_(like, -std * 3**0.5, std * 3**0.5)
+            like[:, 0] = 0.0
         if self.bias is not None:
             nn.init.zeros_(self.bias)
+        if self.log_scale is not None:
+            nn.init.constant_(self.log_scale, math.log(CLASS_GAIN))
 
     @classmethod
-    def from_embedding(cls, embedding: LorentzEmbedding, bias: bool = True) -> LorentzDistanceHead:
+    def from_embedding(cls, embedding: LorentzEmbedding, bias: bool | None = None) -> LorentzDistanceHead:
         """A head whose class points start at (and are then trained apart from) the rows of an embedding.
 
         Example:
             >>> head = LorentzDistanceHead.from_embedding(LorentzEmbedding(100, 8))
             >>> head
             LorentzDistanceHead(
-              8, 100, bias=True
+              8, 100, bias=origin, distance=squared, form=scaled
               (manifold): Lorentz(K=-1)
             )
         """
         table = embedding.weight.detach()
-        head = cls(
-            table.shape[1],
-            table.shape[0],
-            bias,
-            manifold=embedding.manifold,
-            device=table.device,
-            dtype=table.dtype,
-        )
+        rows, size = table.shape
+        options: dict[str, Any] = {"manifold": embedding.manifold, "device": table.device, "dtype": table.dtype}
+        head = cls(size, rows, bias, form=embedding.form, **options)
+        head.length, head.max_norm = NORM_LENGTH if embedding.form == "scaled" else 1.0, embedding.max_norm
         with torch.no_grad():
             head.weight.copy_(table)
         return head
 
     def forward(self, x: Tensor) -> Tensor:
         self.manifold.validate(x, self.in_features)
+        if not torch.is_autocast_enabled(x.device.type):
+            return self._logits(x)
+        with torch.autocast(x.device.type, enabled=False):  # products of times, which are large, nearly cancel
+            return self._logits(x.float())
+
+    def _logits(self, x: Tensor) -> Tensor:
+        K, points = self.manifold.K, self.points()
+        if self.distance == "geodesic":
+            near = _geodesics(F.linear(_mirrored(x, 0.5 * K), points), K)
+            if self.at_origin:
+                near = near - _geodesics(0.5 * K * -origin_time(K) * points[:, 0], K)
+            return near * -self._scale() if self.bias is None else self.bias - near * self._scale()
+        scale = 2.0 * self._scale()
+        if self.at_origin:
+            return F.linear(_mirrored(x, scale, origin_time(K)), points, self.bias)
         if self.bias is None:
-            return F.linear(_mirrored(x), self.points()) - 2.0 / self.manifold.K
-        return F.linear(_mirrored(x), self.points(), self.bias - 2.0 / self.manifold.K)
+            return F.linear(_mirrored(x, scale), points) - scale / K
+        return F.linear(_mirrored(x, scale), points, self.bias - scale / K)
+
+    def _scale(self) -> float | Tensor:
+        """What distances are multiplied by."""
+        if self.log_scale is None:
+            return 1.0
+        geodesic = self.distance == "geodesic"
+        return self.log_scale.exp() * class_scale(self.in_features, self.length, geodesic=geodesic, K=self.manifold.K)
 
     def points(self) -> Tensor:
         """The class points, ``(num_classes, in_features)``.
@@ -110,10 +174,12 @@ class LorentzDistanceHead(LorentzModule):
             >>> LorentzDistanceHead(8, 3).points().shape
             torch.Size([3, 8])
         """
-        return clip_norms(self.weight, None, self.manifold)
+        unit = self.length * origin_time(self.manifold.K) if self.form == "scaled" else None
+        return clip_norms(self.weight if unit is None else self.weight * unit, self.max_norm, self.manifold)
 
     def inner_form(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Two matrices whose products are the logits plus 2/K, for losses that never hold them all.
+        """Two matrices whose products are the logits up to a constant, for losses that never hold them all; of squared
+        distances alone.
 
         Shapes: ``(N, in_features) -> (N, k), (num_classes, k)``; the bias rides along as a coordinate.
 
@@ -122,24 +188,55 @@ class LorentzDistanceHead(LorentzModule):
             >>> head = LorentzDistanceHead(8, 3)
             >>> x = head.manifold.random_normal(5, 8)
             >>> question, classes = head.inner_form(x)
-            >>> torch.allclose(question @ classes.T, head(x) - 2.0, atol=1e-5)
+            >>> torch.allclose(question @ classes.T, head(x), atol=1e-5)
             True
         """
+        if self.distance == "geodesic":
+            raise ValueError("geodesic distances are no inner products; use distance='squared'")
         self.manifold.validate(x, self.in_features)
+        question = _mirrored(x, 2.0 * self._scale(), origin_time(self.manifold.K) if self.at_origin else 0.0)
         if self.bias is None:
-            return _mirrored(x), self.points()
-        question = torch.cat((_mirrored(x), x.new_ones(len(x), 1)), dim=-1)
+            return question, self.points()
+        question = torch.cat((question, x.new_ones(len(x), 1)), dim=-1)
         return question, torch.cat((self.points(), self.bias[:, None]), dim=-1)
 
     def extra_repr(self) -> str:
-        return f"{self.in_features}, {self.num_classes}, bias={self.bias is not None}"
+        bias = "origin" if self.at_origin else self.bias is not None
+        text = f"{self.in_features}, {self.num_classes}, bias={bias}, distance={self.distance}, form={self.form}"
+        return text + (", tied=True" if self.tied else "")
 
 
-def _mirrored(x: Tensor) -> Tensor:
-    """What gives 2 <x, c> in a plain product with c; points are fewer than classes as a rule, so they are the side to
-    mirror.
+def _mirrored(x: Tensor, factor: float | Tensor, origin: Curvature = 0.0) -> Tensor:
+    """What gives factor · <x - o, c> in a plain product with c; points are fewer than classes as a rule, so they are
+    the side to mirror.
     """
-    return torch.cat((-2.0 * x[..., :1], 2.0 * x[..., 1:]), dim=-1)
+    return torch.cat((factor * (origin - x[..., :1]), factor * x[..., 1:]), dim=-1)
+
+
+class _Geodesics(Fused):
+    """w -> arccosh(2w), where w = K<x, c>/2. Nearer than rounding of products can tell, the slope is bounded."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(w: Tensor) -> Tensor:
+        u = (w - 0.5).clamp_min_(0.0)  # sinh² of half the distance
+        return torch.addcmul(u, u, u).sqrt_().add_(u).mul_(2.0).log1p_()
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor], output: Tensor) -> None:
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        (w,) = ctx.saved_tensors
+        u = (w - 0.5).clamp_min(8.0 * torch.finfo(w.dtype).eps)
+        return grad * torch.addcmul(u, u, u).rsqrt()
+
+
+def _geodesics(half: Tensor, K: Curvature) -> Tensor:
+    """Geodesic distances of points from K<x, c>/2."""
+    return _Geodesics.apply(wide_in_autocast(half)) * origin_time(K)
 
 
 class FermiDiracDecoder(nn.Module):

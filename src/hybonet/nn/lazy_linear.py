@@ -56,7 +56,7 @@ def linear_or_lazy(in_features: int, out_features: int, bias: bool, **options: A
     Example:
         >>> linear_or_lazy(-1, 4, True)
         LazyLorentzLinear(
-          in_features=0, out_features=4, bias=True, form=normalized
+          in_features=0, out_features=4, bias=True, form=scaled
           (manifold): Lorentz(K=-1)
         )
     """

@@ -1,10 +1,10 @@
-"""The Lorentz linear layer (HL), in its pure and its normalised form."""
+"""The Lorentz linear layer (HL), in all its forms."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, get_args
 
 import torch
 import torch.nn.functional as F
@@ -14,11 +14,16 @@ from hybonet.geometry import Lorentz, lift
 from hybonet.geometry.fused import Fused, readable
 from hybonet.geometry.lorentz import lift_onto
 from hybonet.geometry.numerics import Curvature, origin_time, precision, working
-from hybonet.kernels.sparse_points import dropped, linear
+from hybonet.kernels.sparse_points import dropped, is_sparse_rows, linear
 from hybonet.nn.dropout import dropout
 from hybonet.nn.module import LorentzModule, wide_in_autocast
+from hybonet.nn.scales import time_unit, unit
 
 Activation = Callable[[Tensor], Tensor]
+
+#: What a linear layer computes; of blocks, what all their layers do. ``"pure"`` is of single layers alone.
+Form = Literal["scaled", "pure", "paper", "paper_code"]
+GATED = ("paper", "paper_code")
 
 #: Time coordinates of the normalised form start at this multiple of the origin's; the paper's code has 1.1 for K = -1.
 MIN_TIME = 1.1
@@ -117,36 +122,38 @@ def gated_lift(u: Tensor, scale: Curvature, *, K: Curvature, min_time: float = M
 class LorentzLinear(LorentzModule):
     r"""Fully hyperbolic linear layer, from points with ``in_features`` ambient coordinates to ``out_features``.
 
-    Row 0 of ``weight`` is the paper's v (the time gate), the other rows are its W.
-
-    * ``form="normalized"`` (the experiments' form): :math:`y_t = \lambda\,\sigma(v \cdot x + b_0) + \varepsilon`,
+    * ``form="scaled"``: :math:`y_s = W x_s + a\,w_t x_t + l\,b\ [+ r_s]`, :math:`y_t = \sqrt{|y_s|^2 - 1/K}`. The
+      constants a and l (:mod:`hybonet.nn.scales`) give parameters the size they have in ``nn.Linear``, so that stacks
+      of any depth train at its rates. An activation or dropout is applied to :math:`x_s`, and :math:`x_t` is rebuilt.
+    * ``form="pure"``: the same with a = l = 1, activation and dropout on all of x: the paper's :math:`f_x(M)x`.
+    * ``form="paper"`` (its experiments'): :math:`y_t = \lambda\,\sigma(v \cdot x + b_0) + \varepsilon`,
       :math:`z = W h(\mathrm{dropout}(x)) + b\ [+ r_s]`, :math:`y_s = \frac{z}{|z|}\sqrt{y_t^2 + 1/K}`, with
-      :math:`\varepsilon = 1.1\sqrt{-1/K}`.
-    * ``form="pure"`` (contains every boost and rotation): :math:`y_s = W h(\mathrm{dropout}(x)) + b\ [+ r_s]`,
-      :math:`y_t = \sqrt{|y_s|^2 - 1/K}`; there is no v, so ``weight`` has ``out_features - 1`` rows.
+      :math:`\varepsilon = 1.1\sqrt{-1/K}`. Row 0 of ``weight`` is v.
+    * ``form="paper_code"`` (the authors' translation and graph code): the gate reads the activated, dropped-out input
+      plus the residual's time coordinate.
+
+    The first two contain every boost and rotation; column 0 of ``weight`` is :math:`w_t`.
 
     Args:
         in_features, out_features: ambient coordinates, time included.
         bias: add :math:`b` (and :math:`b_0`, see ``gate_bias``).
         manifold: a :class:`~hybonet.Lorentz`; K = -1 by default.
-        form: ``"normalized"`` or ``"pure"``.
+        form: see above.
         activation: h, applied to the input; any function of a tensor, or ``"relu"`` or ``"gelu"``.
         dropout: probability of dropping an input coordinate.
         residual_dropout: probability of dropping a coordinate of what is added to a residual, as Transformers do.
-        scale: λ > 0. (This and the next four belong to the normalised form.)
+        scale: λ > 0. (This and the next two belong to the gate of ``"paper"`` and ``"paper_code"``.)
         learnable_scale: train λ, as its logarithm.
-        time_gate: what the gate reads. ``"paper"``: the input as it came. ``"paper_code"`` (the authors' translation
-            and graph code): the activated, dropped-out input plus the residual's time coordinate.
         gate_bias: whether the gate has its own bias :math:`b_0` (the authors' knowledge-graph code has none).
-        num_heads: split the output into that many points of ``out_features / num_heads`` coordinates, each with its own
-            gate.
-        in_heads: the input is that many points side by side, as concatenated heads are. Only the values' check of
-            ``Lorentz(check=True)`` needs to know.
+        num_heads: split the output into that many points of ``out_features / num_heads`` coordinates.
+        in_heads: the input is that many points side by side, as concatenated heads are.
+        width: ambient coordinates of the stream whose unit l is; ``in_features`` by default.
+        init_std: deviation of the weights at the start; by default they are uniform within ±1/√in.
 
     Shapes: ``(..., in_features) -> (..., out_features)``, or ``(..., num_heads, out_features / num_heads)`` with
     ``num_heads``. Points that do not change and are mostly zero may be a matrix in compressed rows (torch's CSR), if
     there is no activation. A ``residual`` must broadcast against ``(..., out_features)``; only its space part is used,
-    except by ``time_gate="paper_code"``.
+    except by ``form="paper_code"``.
 
     Example:
         >>> import torch
@@ -165,16 +172,17 @@ class LorentzLinear(LorentzModule):
         bias: bool = True,
         *,
         manifold: Lorentz | None = None,
-        form: Literal["normalized", "pure"] = "normalized",
+        form: Form = "scaled",
         activation: Activation | str | None = None,
         dropout: float = 0.0,
         residual_dropout: float = 0.0,
         scale: float = 10.0,
         learnable_scale: bool = True,
-        time_gate: Literal["paper", "paper_code"] = "paper",
         gate_bias: bool = True,
         num_heads: int | None = None,
         in_heads: int = 1,
+        width: int | None = None,
+        init_std: float | None = None,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
@@ -184,51 +192,53 @@ class LorentzLinear(LorentzModule):
                 f"expected at least 2 ambient coordinates (time and one of space), got in_features={in_features}, "
                 f"out_features={out_features}"
             )
-        if form not in ("normalized", "pure"):
-            raise ValueError(f"expected form 'normalized' or 'pure', got {form!r}")
-        if time_gate not in ("paper", "paper_code"):
-            raise ValueError(f"expected time_gate 'paper' or 'paper_code', got {time_gate!r}")
+        if form not in get_args(Form):
+            raise ValueError(f"expected form {_one_of(get_args(Form))}, got {form!r}")
         if not scale > 0:
             raise ValueError(f"expected scale (λ) > 0, got {scale}")
         for name, probability in (("dropout", dropout), ("residual_dropout", residual_dropout)):
             if not 0.0 <= probability <= 1.0:
                 raise ValueError(f"expected {name} probability between 0 and 1, got {probability}")
-        if num_heads is not None:
-            head_features(out_features, num_heads, name="out_features")
-            if form == "pure":
-                raise ValueError("num_heads splits by time gates, which form='pure' has not; use form='normalized'")
+        head_features(out_features, num_heads or 1, name="out_features")
         head_features(in_features, in_heads, name="in_features", heads_name="in_heads")
-        if form == "pure" and (scale, learnable_scale, time_gate, gate_bias) != (10.0, True, "paper", True):
+        gated = form in GATED
+        if not gated and (scale, learnable_scale, gate_bias) != (10.0, True, True):
             raise ValueError(
-                "scale, learnable_scale, time_gate and gate_bias belong to the time gate, which form='pure' has not; "
-                "leave them out, or use form='normalized'"
+                f"scale, learnable_scale and gate_bias belong to the time gate, which form={form!r} has not; "
+                "leave them out, or use form='paper'"
             )
         if not isinstance(bias, bool):
             raise ValueError(f"expected bias to be True or False, got {bias!r}; a manifold is passed as manifold=...")
         self.in_features, self.out_features = in_features, out_features
-        self.form, self.time_gate, self.num_heads, self.in_heads = form, time_gate, num_heads, in_heads
+        self.form, self.num_heads, self.in_heads = form, num_heads, in_heads
         self.activation, self.dropout = activation_function(activation), dropout
         self.residual_dropout = residual_dropout
-        self.gate_bias = gate_bias
-        self.initial_scale = scale
+        self.gate_bias, self.initial_scale = gate_bias, scale
+        self.width, self.init_std = width, init_std
         factory: dict[str, Any] = {"device": device, "dtype": dtype}
-        rows = out_features - 1 if form == "pure" else out_features
+        rows = out_features if gated else out_features - (num_heads or 1)
         self.weight = nn.Parameter(torch.empty(rows, in_features, **factory))
         self.bias = nn.Parameter(torch.empty(rows, **factory)) if bias else None
-        learned = form == "normalized" and learnable_scale
-        self.log_scale = nn.Parameter(torch.empty((), **factory)) if learned else None
+        self.log_scale = nn.Parameter(torch.empty((), **factory)) if gated and learnable_scale else None
         self.reset_parameters()
 
+    @torch.no_grad()
     def reset_parameters(self) -> None:
-        """Uniform weights within ±1/√in and zero bias; the time column is zero, so that far inputs do not saturate."""
-        bound = 1.0 / math.sqrt(self.in_features)
-        nn.init.uniform_(self.weight, -bound, bound)
-        with torch.no_grad():
-            self.weight[:, 0] = 0.0
+        """Weights of ``init_std``, zero bias, and zero columns of time, so that far inputs saturate no gate."""
+        if self.init_std is None:
+            bound = 1.0 / math.sqrt(self.in_features)
+            nn.init.uniform_(self.weight, -bound, bound)
+        else:
+            nn.init.normal_(self.weight, std=self.init_std)
+        self._time_columns(self.weight).zero_()
         if self.bias is not None:
             nn.init.zeros_(self.bias)
         if self.log_scale is not None:
             nn.init.constant_(self.log_scale, math.log(self.initial_scale))
+
+    def _time_columns(self, weight: Tensor) -> Tensor:
+        """Those that time coordinates of the input meet; of the gated forms, that of the first point alone."""
+        return weight[..., :1] if self.form in GATED else weight[..., :: self.in_features // self.in_heads]
 
     @property
     def scale(self) -> float | Tensor:
@@ -245,25 +255,64 @@ class LorentzLinear(LorentzModule):
                 f"expected residual with {self.out_features} ambient coordinates in its last dimension (the output's), "
                 f"got shape {tuple(residual.shape)}"
             )
-        h = dropped(x, self.dropout, self.training) if self.dropout else x
-        if self.activation is not None:
-            h = self.activation(h)
-        if self.form == "pure":
-            space, K = wide_in_autocast(linear(h, self.weight, self.bias)), self.manifold.K
-            if residual is None:
-                return lift(space, K=K)
-            return lift_onto(residual, dropout(space, self.residual_dropout, self.training), K=K)
-        u = self._gate_and_direction(x, h, residual)
+        h = self._activated(x)
+        u = self._gate_and_direction(x, h, residual) if self.form in GATED else self._product(h, self.weight, self.bias)
         if self.num_heads is not None:
             u = u.unflatten(-1, (self.num_heads, -1))
-        return gated_lift(u, self.scale, K=self.manifold.K)
+            residual = None if residual is None else residual.unflatten(-1, (self.num_heads, -1))
+        if self.form in GATED or residual is None:
+            return self._lifted(u, self.scale)
+        added = dropout(wide_in_autocast(u), self.residual_dropout, self.training)
+        return lift_onto(residual, added, K=self.manifold.K)
+
+    def side_by_side(self, others: Sequence[LorentzLinear], x: Tensor) -> Tensor:
+        """What this layer and others of the same sizes and options make of the same points, by one product.
+
+        Shapes: ``(..., in_features) -> (..., 1 + others, num_heads, out_features / num_heads)``.
+        """
+        self.manifold.validate(x, self.in_features, name="query")
+        layers = (self, *others)
+        weight = torch.cat([each.weight for each in layers])
+        bias = None if self.bias is None else torch.cat([each.bias for each in layers])  # type: ignore[misc]
+        u = self._product(x, weight, bias).unflatten(-1, (len(layers), self.num_heads or 1, -1))
+        if self.form not in GATED:
+            return self._lifted(u, 1.0)
+        scales = [torch.as_tensor(each.scale, dtype=weight.dtype, device=weight.device) for each in layers]
+        return self._lifted(u, torch.stack(scales)[:, None, None])
+
+    def _activated(self, x: Tensor) -> Tensor:
+        """The input after dropout and activation."""
+        p = self.dropout if self.training else 0.0
+        if self.activation is None and not p:
+            return x
+        if self.form != "scaled" or is_sparse_rows(x):
+            h = dropped(x, p, self.training)
+            return h if self.activation is None else self.activation(h)
+        space = x.unflatten(-1, (self.in_heads, -1))[..., 1:]
+        space = dropout(space if self.activation is None else self.activation(space), p)
+        return lift(space, K=self.manifold.K).flatten(-2)
+
+    def _product(self, h: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """W h + b, with both in the form's units."""
+        if self.form == "scaled":
+            width = self.width or self.in_features
+            columns = weight.new_ones(self.in_features)
+            self._time_columns(columns).fill_(time_unit(width))
+            weight = weight * columns
+            bias = None if bias is None else bias * unit(width, K=self.manifold.K)
+        return linear(h, weight, bias)
+
+    def _lifted(self, u: Tensor, scale: Curvature) -> Tensor:
+        if self.form in GATED:
+            return gated_lift(u, scale, K=self.manifold.K)
+        return lift(wide_in_autocast(u), K=self.manifold.K)
 
     def _gate_and_direction(self, x: Tensor, h: Tensor, residual: Tensor | None) -> Tensor:
         bias: Tensor | None = self.bias
         if bias is not None and not self.gate_bias:
             bias = bias * self._space_rows(bias)
         u = linear(h, self.weight, bias)
-        if h is not x and self.time_gate == "paper":
+        if h is not x and self.form == "paper":
             heads = self.num_heads or 1
             gates = slice(None, None, self.out_features // heads)
             gate = linear(x, self.weight[gates], None if bias is None else bias[gates])
@@ -272,7 +321,7 @@ class LorentzLinear(LorentzModule):
             return u
         if self.residual_dropout and self.training:
             u = torch.where(self._space_rows(u) == 1.0, dropout(u, self.residual_dropout), u)
-        if self.time_gate == "paper_code":
+        if self.form == "paper_code":
             return u + residual
         if u.dtype == residual.dtype:
             return torch.addcmul(u, residual, self._space_rows(residual))
@@ -291,6 +340,10 @@ class LorentzLinear(LorentzModule):
         text += f", residual_dropout={self.residual_dropout}" if self.residual_dropout else ""
         text += f", num_heads={self.num_heads}" if self.num_heads else ""
         return text
+
+
+def _one_of(names: Sequence[str]) -> str:
+    return ", ".join(repr(name) for name in names[:-1]) + f" or {names[-1]!r}"
 
 
 def activation_function(activation: Activation | str | None) -> Activation | None:
@@ -313,8 +366,10 @@ def linear_options(
     given: dict[str, Any] | None,
     device: torch.device | str | None,
     dtype: torch.dtype | None,
+    *,
+    form: str | None = None,
 ) -> dict[str, Any]:
-    """Options for the linear layers inside a block: those given by the user, on the block's own manifold.
+    """Options for the linear layers inside a block: those given by the user, on the block's manifold, in its form.
 
     Example:
         >>> linear_options(Lorentz(), {"manifold": Lorentz(-2.0)}, None, None)
@@ -325,19 +380,24 @@ def linear_options(
     named = options.setdefault("manifold", manifold)
     if not manifold.same_as(named):
         raise ValueError(f"the linear options name {named}, but the block lives on {manifold}; leave the manifold out")
+    if form is not None and options.setdefault("form", form) != form:
+        raise ValueError(
+            f"the linear options name form={options['form']!r}, but the block is of form={form!r}; give the block "
+            f"form={options['form']!r}"
+        )
     return options
 
 
-def last_options(options: dict[str, Any], form: Literal["normalized", "pure"]) -> dict[str, Any]:
-    """Options for the last linear layer of a block, in a form of its own: the pure one has no gate to set up.
+def last_options(options: dict[str, Any], form: Form | None) -> dict[str, Any]:
+    """Options for the last linear layer of a block, which may have a form of its own: without a gate to set up.
 
     Example:
-        >>> last_options({"scale": 3.0, "dtype": torch.float64}, "pure")
-        {'dtype': torch.float64, 'form': 'pure'}
+        >>> last_options({"scale": 3.0, "form": "paper"}, "pure")
+        {'form': 'pure'}
     """
-    if form == "normalized":
+    if form is None:
         return options
-    gate = ("scale", "learnable_scale", "time_gate", "gate_bias")
+    gate = ("scale", "learnable_scale", "gate_bias")
     return {**{name: value for name, value in options.items() if name not in gate}, "form": form}
 
 

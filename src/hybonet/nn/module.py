@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -24,12 +24,12 @@ class LorentzModule(nn.Module):
     Example:
         >>> import copy
         >>> from hybonet.nn import LorentzEmbedding
-        >>> layer = copy.deepcopy(LorentzEmbedding(10, 4))
+        >>> layer = copy.deepcopy(LorentzEmbedding(10, 4, form="paper"))
         >>> layer.weight.manifold is layer.manifold
         True
     """
 
-    manifold_parameters: ClassVar[tuple[str, ...]] = ()
+    manifold_parameters: tuple[str, ...] = ()
     manifold: Lorentz
 
     def __init__(self, manifold: Lorentz | None = None, **of_other_base: Any) -> None:
@@ -64,11 +64,14 @@ class LorentzModule(nn.Module):
             param.manifold, param.space_only = self.manifold, True
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
-        """Older files hold points with their time: it is checked, and left out."""
+        """Files of older versions hold points with their time: it is checked, and left out."""
         for name in self.manifold_parameters:
             points = state_dict.get(prefix + name)
             if points is not None and not points.is_meta and bool(points[..., 0].any()):
-                self.manifold.check_point(points, name=prefix + name)
+                try:
+                    self.manifold.check_point(points, name=prefix + name)
+                except ValueError as error:
+                    rest[-1].append(f"{error}; or the points are of another K")
                 points = points.clone()
                 points[..., 0] = 0.0
                 state_dict[prefix + name] = points

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
+from hybonet.geometry.numerics import Curvature
 from hybonet.nn.attention import attention_weights, causal_mask, combine_masks, lorentz_attention
 from hybonet.nn.kv_cache import KVCache, fold_copies, unfold_copies
-from hybonet.nn.linear import LorentzLinear, gated_lift, head_features, last_options, linear_options
+from hybonet.nn.linear import Form, LorentzLinear, head_features, last_options, linear_options
 from hybonet.nn.module import LorentzModule
+from hybonet.nn.scales import attention_scale, head_std
 
 
 class LorentzMultiheadAttention(LorentzModule):
@@ -28,13 +29,14 @@ class LorentzMultiheadAttention(LorentzModule):
         dropout: on the attention weights (training only).
         bias: bias of the four linear maps.
         kdim, vdim: ambient coordinates of key and value, if other than ``embed_dim``.
-        learnable_scale: a trained logit scale as in the authors' released code (:math:`-d^2_L/s`, s from
-            :math:`\sqrt{\mathtt{embed\_dim}}`) instead of the paper's :math:`1/\sqrt{d}`.
-        head_scale: λ of the maps to q, k and v, if other than that of ``linear``. Heads far from the origin are apart
-            whatever they are, so that attention starts sharp and at random: 2 to 3 lets it start even.
-        out_form: form of the output map: ``"normalized"``, or ``"pure"``, which adds to the residual as it is
-            (``norm_first`` of the Transformer layers).
-        linear: further options for the four :class:`LorentzLinear` maps, e.g. ``{"time_gate": "paper_code"}``.
+        form: of the linear maps and of the logits' scale s. ``"scaled"``: as in :mod:`hybonet.nn.scales`; ``"paper"``
+            and ``"paper_code"``: :math:`1/\sqrt{d}` of a head's coordinates.
+        learnable_scale: train s: divided by a number that starts at 1, or, except in the scaled form, the inverse of a
+            number that starts at :math:`\sqrt{\mathtt{embed\_dim}}`, as in the authors' released code.
+        head_scale: λ of the gated maps to q, k and v, if other than that of ``linear``. Heads far from the origin are
+            apart whatever they are, so that attention starts sharp and at random: 2 to 3 lets it start even.
+        out_form: form of the output map, if other than ``form``: ``"pure"`` adds to the residual as it is.
+        linear: further options for the four :class:`LorentzLinear` maps, e.g. ``{"residual_dropout": 0.1}``.
 
     Shapes: ``query (N, L, E)``, ``key, value (N, S, E)`` (or unbatched without N) ``-> (N, L, E)`` and, with
     ``need_weights``, the weights averaged over heads ``(N, L, S)``.
@@ -58,9 +60,10 @@ class LorentzMultiheadAttention(LorentzModule):
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = True,
+        form: Form = "scaled",
         learnable_scale: bool = False,
         head_scale: float | None = None,
-        out_form: Literal["normalized", "pure"] = "normalized",
+        out_form: Form | None = None,
         manifold: Lorentz | None = None,
         linear: dict[str, Any] | None = None,
         device: torch.device | str | None = None,
@@ -74,8 +77,11 @@ class LorentzMultiheadAttention(LorentzModule):
         self.embed_dim, self.num_heads = embed_dim, num_heads
         self.head_dim = head_features(embed_dim, num_heads)
         self.dropout, self.batch_first = dropout, batch_first
-        options = linear_options(self.manifold, linear, device, dtype)
-        per_head = {**options, "num_heads": num_heads}
+        options = linear_options(self.manifold, linear, device, dtype, form=form)
+        self.form = form
+        per_head = {**options, "num_heads": num_heads, "width": embed_dim}
+        if form == "scaled":
+            per_head.setdefault("init_std", head_std(embed_dim))
         if head_scale is not None:
             per_head["scale"] = head_scale
         self.q_proj = LorentzLinear(embed_dim, embed_dim, bias, **per_head)
@@ -83,16 +89,26 @@ class LorentzMultiheadAttention(LorentzModule):
         self.v_proj = LorentzLinear(vdim or embed_dim, embed_dim, bias, **per_head)
         last = {**last_options(options, out_form), "in_heads": num_heads}
         self.out_proj = LorentzLinear(embed_dim, embed_dim, bias, **last)
-        self.softmax_scale = (
-            nn.Parameter(torch.tensor(math.sqrt(embed_dim), device=device, dtype=dtype)) if learnable_scale else None
-        )
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
+        self.softmax_scale = nn.Parameter(torch.empty((), **factory)) if learnable_scale else None
+        self._reset_scale()
 
     def reset_parameters(self) -> None:
         """Reset the four linear maps and the logit scale."""
         for layer in (self.q_proj, self.k_proj, self.v_proj, self.out_proj):
             layer.reset_parameters()
+        self._reset_scale()
+
+    def _reset_scale(self) -> None:
         if self.softmax_scale is not None:
-            nn.init.constant_(self.softmax_scale, math.sqrt(self.embed_dim))
+            nn.init.constant_(self.softmax_scale, 1.0 if self.form == "scaled" else math.sqrt(self.embed_dim))
+
+    def _logit_scale(self) -> Curvature | None:
+        """s of :func:`lorentz_attention`; None for its own."""
+        if self.form != "scaled":
+            return None if self.softmax_scale is None else 1.0 / self.softmax_scale
+        scale = attention_scale(self.embed_dim, self.head_dim, K=self.manifold.K)
+        return scale if self.softmax_scale is None else scale / self.softmax_scale
 
     def forward(
         self,
@@ -140,7 +156,7 @@ class LorentzMultiheadAttention(LorentzModule):
         mask = self._attend_mask(attn_mask, key_padding_mask, q, k)
         if is_causal and past:
             mask, is_causal = causal_mask(q, k, mask, past), False
-        scale = None if self.softmax_scale is None else 1.0 / self.softmax_scale
+        scale = self._logit_scale()
         context = lorentz_attention(
             q,
             k,
@@ -167,16 +183,10 @@ class LorentzMultiheadAttention(LorentzModule):
         """q, k and v as ``(..., heads, length, head_dim)``; one GEMM for all three in self-attention."""
         layers = (self.q_proj, self.k_proj, self.v_proj)
         same = query is key and key is value and len({p.in_features for p in layers}) == 1
-        plain = all(p.time_gate == "paper" and p.gate_bias and p.activation is None and not p.dropout for p in layers)
-        if not (plain and same):
-            q, k, v = (p(x) for p, x in zip(layers, (query, key, value), strict=True))
+        if same and all(_is_one_product(p) for p in layers):
+            q, k, v = self.q_proj.side_by_side(layers[1:], query).unbind(-3)
         else:
-            self.manifold.validate(query, self.q_proj.in_features, name="query")
-            weight = torch.cat([p.weight for p in layers])
-            bias = None if self.q_proj.bias is None else torch.cat([p.bias for p in layers])  # type: ignore[misc]
-            u = F.linear(query, weight, bias).unflatten(-1, (3, self.num_heads, self.head_dim))
-            scales = [torch.as_tensor(p.scale, dtype=weight.dtype, device=weight.device) for p in layers]
-            q, k, v = gated_lift(u, torch.stack(scales)[:, None, None], K=self.manifold.K).unbind(-3)
+            q, k, v = (p(x) for p, x in zip(layers, (query, key, value), strict=True))
         return q.transpose(-2, -3), k.transpose(-2, -3), v.transpose(-2, -3)
 
     def _attend_mask(self, attn_mask: Tensor | None, padding: Tensor | None, q: Tensor, k: Tensor) -> Tensor | None:
@@ -207,4 +217,11 @@ class LorentzMultiheadAttention(LorentzModule):
         return merged
 
     def extra_repr(self) -> str:
-        return f"embed_dim={self.embed_dim}, num_heads={self.num_heads}, dropout={self.dropout}"
+        return f"embed_dim={self.embed_dim}, num_heads={self.num_heads}, dropout={self.dropout}, form={self.form}"
+
+
+def _is_one_product(layer: LorentzLinear) -> bool:
+    """Whether a layer does no more than its product and lift, unwatched by hooks."""
+    hooks = layer._forward_hooks or layer._forward_pre_hooks or layer._backward_hooks or layer._backward_pre_hooks
+    bare = layer.gate_bias and layer.activation is None and not layer.dropout
+    return bare and layer.form != "paper_code" and not hooks

@@ -1,4 +1,4 @@
-"""Position encodings: the position enters as the bias of a Lorentz linear layer."""
+"""Position encodings: the position is added in the chart, or enters as the bias of a Lorentz linear layer."""
 
 from __future__ import annotations
 
@@ -9,18 +9,25 @@ import torch
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
+from hybonet.geometry.lorentz import lift, lift_onto
+from hybonet.nn.dropout import dropout
 from hybonet.nn.linear import LorentzLinear, linear_options
 from hybonet.nn.module import LorentzModule
+from hybonet.nn.scales import POSITION_STD, unit
 
 
 class LorentzPositionalEncoding(LorentzModule):
-    r"""Add positions to points: one Lorentz linear layer, shared by all positions, with :math:`p_i` as its residual.
+    r"""Add positions to points: :math:`y_s = x_s + l\,p_i`, time rebuilt, with the unit l of
+    :mod:`hybonet.nn.scales`.
 
     Args:
         d_model: ambient coordinates.
         max_len: positions available.
-        kind: ``"learned"`` vectors (started at std 0.02) or the fixed ``"sinusoidal"`` ones.
-        dropout: on the input coordinates.
+        kind: ``"learned"`` vectors or the fixed ``"sinusoidal"`` ones.
+        dropout: on the sum; in the paper's form on the coordinates of the input.
+        form: ``"scaled"``; or ``"paper"`` or ``"paper_code"``, where one linear layer of that form is shared by all
+            positions, with :math:`p_i` (learned ones start at std 0.02) as its residual.
+        linear: further options of that layer.
 
     Shapes: ``(N, L, d_model) -> (N, L, d_model)`` (or unbatched); ``offset`` is the position of the first one, for
     decoding step by step. ``positions (N, L)`` gives each its own instead, to count from somewhere else.
@@ -40,6 +47,7 @@ class LorentzPositionalEncoding(LorentzModule):
         *,
         kind: Literal["learned", "sinusoidal"] = "learned",
         dropout: float = 0.0,
+        form: Literal["scaled", "paper", "paper_code"] = "scaled",
         manifold: Lorentz | None = None,
         linear: dict[str, Any] | None = None,
         device: torch.device | str | None = None,
@@ -48,10 +56,17 @@ class LorentzPositionalEncoding(LorentzModule):
         super().__init__(manifold)
         if kind not in ("learned", "sinusoidal"):
             raise ValueError(f"expected kind 'learned' or 'sinusoidal', got {kind!r}")
-        self.d_model, self.max_len, self.kind = d_model, max_len, kind
-        options = linear_options(self.manifold, linear, device, dtype)
-        self.linear = LorentzLinear(d_model, d_model, **{"dropout": dropout, **options})
-        table = torch.empty(max_len, d_model, device=device, dtype=dtype)
+        if not 0.0 <= dropout <= 1.0:
+            raise ValueError(f"expected dropout probability between 0 and 1, got {dropout}")
+        if form == "scaled" and linear:
+            raise ValueError(f"form='scaled' has no linear layer for {linear}; use form='paper', or leave them out")
+        self.d_model, self.max_len, self.kind, self.form, self.dropout = d_model, max_len, kind, form, dropout
+        self.linear = None
+        if form != "scaled":
+            options = linear_options(self.manifold, linear, device, dtype, form=form)
+            self.linear = LorentzLinear(d_model, d_model, **{"dropout": dropout, **options})
+        # The paper's residuals are whole points, of which the layer reads the space part.
+        table = torch.empty(max_len, d_model - (form == "scaled"), device=device, dtype=dtype)
         self.position: Tensor
         if kind == "learned":
             self.position = nn.Parameter(table)
@@ -60,16 +75,17 @@ class LorentzPositionalEncoding(LorentzModule):
         self._fill_positions()
 
     def reset_parameters(self) -> None:
-        """Reset the linear layer and the positions."""
-        self.linear.reset_parameters()
+        """Reset the positions and the linear layer."""
+        if self.linear is not None:
+            self.linear.reset_parameters()
         self._fill_positions()
 
     @torch.no_grad()
     def _fill_positions(self) -> None:
         if self.kind == "learned":
-            nn.init.normal_(self.position, std=0.02)
+            nn.init.normal_(self.position, std=0.02 if self.linear is not None else POSITION_STD)
         else:
-            self.position.copy_(sinusoids(self.max_len, self.d_model))
+            self.position.copy_(sinusoids(*self.position.shape))
 
     def forward(self, x: Tensor, offset: int = 0, positions: Tensor | None = None) -> Tensor:
         if positions is not None:
@@ -77,14 +93,22 @@ class LorentzPositionalEncoding(LorentzModule):
                 raise ValueError(
                     f"expected positions of shape {tuple(x.shape[:-1])}, one a point, got {tuple(positions.shape)}"
                 )
-            return self.linear(x, self.position[positions])
+            return self._add(x, self.position[positions])
         length = x.shape[-2]
         if not 0 <= offset <= self.max_len - length:
             raise ValueError(
                 f"expected positions within 0 to {self.max_len - 1}, got {offset} to {offset + length - 1}; "
                 "build the layer with a larger max_len or cut the sequence"
             )
-        return self.linear(x, self.position[offset : offset + length])
+        return self._add(x, self.position[offset : offset + length])
+
+    def _add(self, x: Tensor, position: Tensor) -> Tensor:
+        if self.linear is not None:
+            return self.linear(x, position)
+        self.manifold.validate(x, self.d_model)
+        K = self.manifold.K
+        y = lift_onto(x, position * unit(self.d_model, K=K), K=K)
+        return lift(dropout(y[..., 1:], self.dropout), K=K) if self.dropout and self.training else y
 
     def extra_repr(self) -> str:
         return f"{self.d_model}, max_len={self.max_len}, kind={self.kind}"

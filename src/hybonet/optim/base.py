@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
+from hybonet.geometry.numerics import MAX_LOG_CURVATURE
 from hybonet.optim.parameters import adopt_groups, has_time, manifold_of
 from hybonet.optim.row_updates import fill_time
 
@@ -28,6 +29,12 @@ class RiemannianOptimizer(torch.optim.Optimizer):
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         (group,) = adopt_groups([param_group], self.defaults)
         super().add_param_group(group)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:  # of an older version
+            for name, value in self.defaults.items():
+                group.setdefault(name, value)
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
@@ -48,7 +55,10 @@ class RiemannianOptimizer(torch.optim.Optimizer):
                 manifold = points[param]
                 if manifold is not None:
                     self._step_manifold(param, ks[manifold], group)
-        # The step may have moved the sheet: all points that hold their time follow, those without a gradient too.
+        # The step may have moved the sheet, further than it may go; points that hold their time follow it.
+        for manifold in ks:
+            if manifold.learnable:
+                manifold.log_neg_curvature.clamp_(-MAX_LOG_CURVATURE, MAX_LOG_CURVATURE)
         for param, manifold in points.items():
             if manifold is not None and manifold.learnable and has_time(param):
                 fill_time(param, k_of(manifold))
@@ -63,7 +73,7 @@ class RiemannianOptimizer(torch.optim.Optimizer):
     @staticmethod
     @contextmanager
     def touched_rows(
-        param: Tensor, tables: list[Tensor | None], k: float | None = None
+        param: Tensor, tables: list[Tensor | None], k: float | None = None, *, maximize: bool
     ) -> Iterator[tuple[Tensor, list[Any]]]:
         """The gradient and the rows of the tables that it touches; what is changed in them is written back.
 
@@ -72,6 +82,7 @@ class RiemannianOptimizer(torch.optim.Optimizer):
         """
         grad = param.grad
         assert grad is not None
+        grad = -grad if maximize else grad
         if grad.is_sparse:
             grad = grad.coalesce()
             if grad.sparse_dim() != 1 or grad.dim() > 2:

@@ -19,7 +19,7 @@ def manifold_of(param: Tensor) -> Lorentz | None:
 
     Example:
         >>> from hybonet.nn import LorentzEmbedding
-        >>> manifold_of(LorentzEmbedding(10, 4).weight)
+        >>> manifold_of(LorentzEmbedding(10, 4, form="paper").weight)
         Lorentz(K=-1)
     """
     return getattr(param, "manifold", None)
@@ -41,7 +41,7 @@ def parameter_groups(
         >>> from hybonet.nn import LorentzTransformerEncoderLayer
         >>> groups = parameter_groups(LorentzTransformerEncoderLayer(8, 2, 16), weight_decay=0.01)
         >>> [(group["weight_decay"], len(group["params"])) for group in groups]
-        [(0.01, 6), (0.0, 12)]
+        [(0.01, 6), (0.0, 8)]
     """
     decayed: list[nn.Parameter] = []
     plain: list[nn.Parameter] = []
@@ -95,17 +95,20 @@ def _mark(param: Tensor, manifold: Lorentz | None) -> None:
 
 
 @torch.no_grad()
-def clip_grad_norm_(parameters: Iterable[Tensor] | Tensor, max_norm: float) -> Tensor:
+def clip_grad_norm_(
+    parameters: Iterable[Tensor] | Tensor, max_norm: float, *, error_if_nonfinite: bool = False
+) -> Tensor:
     r"""Scale gradients in place so that their total norm is at most ``max_norm``; returns the norm before.
 
     Like ``torch.nn.utils.clip_grad_norm_``, but the gradient of a manifold parameter counts with its Riemannian norm
     :math:`g^T J g + (x \cdot g)^2/k` (a row far out has a large Euclidean gradient for the same slope), and sparse
-    gradients are allowed. torch's own function works with these optimisers too.
+    gradients are allowed. torch's own function works with these optimisers too. ``error_if_nonfinite`` raises a
+    ``ValueError`` that names the shapes, as torch's raises an error; gradients are then left as they are.
 
     Example:
         >>> import torch
         >>> from hybonet.nn import LorentzEmbedding
-        >>> table = LorentzEmbedding(10, 4)
+        >>> table = LorentzEmbedding(10, 4, form="paper")
         >>> table(torch.arange(3)).square().sum().backward()
         >>> norm = clip_grad_norm_(table.parameters(), 0.1)
         >>> clip_grad_norm_(table.parameters(), 0.1) <= 0.1 + 1e-6
@@ -118,6 +121,12 @@ def clip_grad_norm_(parameters: Iterable[Tensor] | Tensor, max_norm: float) -> T
         return torch.tensor(0.0)
     squares = [_squared_norm(p) for p in params]
     total = torch.stack([s.to(squares[0].device) for s in squares]).sum().sqrt()
+    if error_if_nonfinite and not bool(total.isfinite()):
+        shapes = ", ".join(str(tuple(p.shape)) for p, s in zip(params, squares, strict=True) if not bool(s.isfinite()))
+        raise ValueError(
+            f"expected finite gradients, got a norm of {total.item()} of parameters of shape {shapes}; lower the "
+            "learning rate, or look for the cause with torch.autograd.set_detect_anomaly(True)"
+        )
     factor = max_norm / (total + 1e-6)
     for p in params if not bool(factor >= 1.0) else ():
         grad = p.grad

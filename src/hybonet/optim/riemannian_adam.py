@@ -43,12 +43,15 @@ class RiemannianAdam(RiemannianOptimizer):
             them is all that Adam sees.
         decay_manifold: apply it to points as well (as geoopt does); they are then pulled to the origin.
         update, precondition: see above.
+        maximize: climb instead of descend.
+        foreach, fused: how torch is to step Euclidean parameters (and points with ``update="chart"``); by default it is
+            fused on processors, elsewhere torch chooses.
         compiled: run the exact update through ``torch.compile`` (needs a C++ compiler; faster after the first step).
 
     Example:
         >>> import torch
         >>> from hybonet.nn import LorentzEmbedding
-        >>> table = LorentzEmbedding(10, 4)
+        >>> table = LorentzEmbedding(10, 4, form="paper")
         >>> optimizer = RiemannianAdam(table, lr=0.05)
         >>> for _ in range(200):
         ...     optimizer.zero_grad()
@@ -71,6 +74,9 @@ class RiemannianAdam(RiemannianOptimizer):
         precondition: bool = True,
         decoupled_weight_decay: bool = False,
         decay_manifold: bool = False,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        fused: bool | None = None,
         compiled: bool = False,
     ) -> None:
         for name, value, valid in (
@@ -95,6 +101,9 @@ class RiemannianAdam(RiemannianOptimizer):
             "precondition": precondition,
             "decoupled_weight_decay": decoupled_weight_decay,
             "decay_manifold": decay_manifold,
+            "maximize": maximize,
+            "foreach": foreach,
+            "fused": fused,
             "compiled": compiled,
         }
         super().__init__(params, defaults)
@@ -103,10 +112,11 @@ class RiemannianAdam(RiemannianOptimizer):
         dense = [p for p in params if not p.grad.is_sparse]  # type: ignore[union-attr]
         if dense:
             tables = [self._tables(p, group) for p in dense]
-            _adam(tables, [p.grad for p in dense], [self._steps(p) for p in dense], group, group["weight_decay"])
+            grads = [-p.grad if group["maximize"] else p.grad for p in dense]  # type: ignore[operator]
+            _adam(tables, grads, [self._steps(p) for p in dense], group, group["weight_decay"])
         for param in params:
             if param.grad.is_sparse:  # type: ignore[union-attr]
-                with self.touched_rows(param, self._tables(param, group)) as (g, rows):
+                with self.touched_rows(param, self._tables(param, group), maximize=group["maximize"]) as (g, rows):
                     _adam([rows], [g], [self._steps(param)], group, group["weight_decay"])
 
     def _step_manifold(self, param: Tensor, k: float, group: dict[str, Any]) -> None:
@@ -116,7 +126,7 @@ class RiemannianAdam(RiemannianOptimizer):
             return
         tables = self._tables(param, group, second=lambda p: torch.zeros_like(p[..., :1]))
         constants = _constants(self._steps(param).add_(1), k, group, decay)
-        with self.touched_rows(param, tables, k) as (g, (x, m, v, largest)):
+        with self.touched_rows(param, tables, k, maximize=group["maximize"]) as (g, (x, m, v, largest)):
             if group["compiled"]:
                 # Numbers that change from step to step enter as tensors, or each would be compiled anew.
                 for name in ("step_size", "correction2"):
@@ -129,7 +139,7 @@ class RiemannianAdam(RiemannianOptimizer):
 
     def _step_chart(self, param: Tensor, k: float, group: dict[str, Any], decay: float) -> None:
         precondition = group["precondition"]
-        with self.touched_rows(param, self._tables(param, group), k) as (g, rows):
+        with self.touched_rows(param, self._tables(param, group), k, maximize=group["maximize"]) as (g, rows):
             x, m, v, largest = rows
             if largest is None and kernels.run_on(x, g, m, v):
                 constants = _constants(self._steps(param).add_(1), k, group, decay)
@@ -198,10 +208,16 @@ def _adam(
         weight_decay=weight_decay,
         eps=group["eps"],
         maximize=False,
-        # The fused kernel walks raw memory, so it must be the tensors' own; elsewhere torch chooses.
-        fused=all(t.device.type == "cpu" and t.is_contiguous() for t in (*params, *grads, *first, *second, *largest))
-        or None,
+        foreach=group["foreach"],
+        fused=_fused(group, (*params, *grads, *first, *second, *largest)),
     )
+
+
+def _fused(group: dict[str, Any], tensors: tuple[Tensor, ...]) -> bool | None:
+    if group["fused"] is not None or group["foreach"]:
+        return group["fused"]
+    # The kernel walks raw memory, so it must be the tensors' own; elsewhere torch chooses.
+    return all(t.device.type == "cpu" and t.is_contiguous() for t in tensors) or None
 
 
 @lru_cache(maxsize=1)

@@ -19,14 +19,14 @@ class RiemannianSGD(RiemannianOptimizer):
 
     Args:
         params: a module, parameters, or groups (see :class:`~hybonet.optim.RiemannianAdam`).
-        lr, momentum, dampening, nesterov: as in ``torch.optim.SGD``. As in geoopt, the momentum buffer starts at the
-            first Euclidean gradient, so that the first step counts it twice (also for Euclidean parameters).
+        lr, momentum, dampening, nesterov, maximize: as in ``torch.optim.SGD``. As in geoopt, the momentum buffer
+            starts at the first Euclidean gradient, so that the first step counts it twice (Euclidean parameters' too).
         weight_decay: L2 penalty on Euclidean parameters; on points too with ``decay_manifold``.
 
     Example:
         >>> import torch
         >>> from hybonet.nn import LorentzEmbedding
-        >>> table = LorentzEmbedding(10, 4)
+        >>> table = LorentzEmbedding(10, 4, form="paper")
         >>> optimizer = RiemannianSGD(table, lr=0.1, momentum=0.5)
         >>> for _ in range(100):
         ...     optimizer.zero_grad()
@@ -45,6 +45,7 @@ class RiemannianSGD(RiemannianOptimizer):
         weight_decay: float = 0.0,
         nesterov: bool = False,
         *,
+        maximize: bool = False,
         decay_manifold: bool = False,
     ) -> None:
         if min(lr, momentum, weight_decay) < 0:
@@ -60,6 +61,7 @@ class RiemannianSGD(RiemannianOptimizer):
             "dampening": dampening,
             "weight_decay": weight_decay,
             "nesterov": nesterov,
+            "maximize": maximize,
             "decay_manifold": decay_manifold,
         }
         super().__init__(params, defaults)
@@ -71,6 +73,7 @@ class RiemannianSGD(RiemannianOptimizer):
         if "momentum_buffer" not in state:
             grad = param.grad
             assert grad is not None
+            grad = -grad if group["maximize"] else grad
             state["momentum_buffer"] = grad.to_dense() if grad.is_sparse else grad.clone().contiguous()
         return state["momentum_buffer"]
 
@@ -78,13 +81,15 @@ class RiemannianSGD(RiemannianOptimizer):
         for param in params:
             tables = [param, self._momentum_buffer(param, group)]
             if param.grad is not None and param.grad.is_sparse:
-                with self.touched_rows(param, tables) as (grad, rows):
+                with self.touched_rows(param, tables, maximize=group["maximize"]) as (grad, rows):
                     _sgd(grad, rows[0], rows[1], group)
             else:
-                _sgd(param.grad, param, tables[1], group)  # type: ignore[arg-type]
+                given: Any = param.grad
+                _sgd(-given if group["maximize"] else given, param, tables[1], group)
 
     def _step_manifold(self, param: Tensor, k: float, group: dict[str, Any]) -> None:
-        with self.touched_rows(param, [param, self._momentum_buffer(param, group)], k) as (g, (x, m)):
+        tables = [param, self._momentum_buffer(param, group)]
+        with self.touched_rows(param, tables, k, maximize=group["maximize"]) as (g, (x, m)):
             in_blocks(
                 sgd_rows,
                 [x, g, m],

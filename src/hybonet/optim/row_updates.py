@@ -90,12 +90,22 @@ def _without_time(x: Tensor) -> None:
     """
     limit = _largest_coordinate(x.dtype)
     x[..., :1] = 0.0
-    if not bool((torch.linalg.vector_norm(x, dim=-1) <= limit).all()):
+    if _is_needed(torch.linalg.vector_norm(x, dim=-1) <= limit):
         x.clamp_(-limit, limit)
 
 
 def _largest_coordinate(dtype: torch.dtype) -> float:
     return precision(dtype).max_coordinate ** 0.5
+
+
+def _longest_gradient(dtype: torch.dtype) -> float:
+    """Of a row, as the manifold measures it: squares of its ambient coordinates are finite wherever points may be."""
+    return precision(dtype).max_coordinate
+
+
+def _is_needed(condition: Tensor) -> bool:
+    """Whether some row is not; what cannot look, or would wait for a look, does what may be needed always."""
+    return torch.compiler.is_compiling() or condition.device.type != "cpu" or not bool(condition.all())
 
 
 def adam_rows(
@@ -123,6 +133,15 @@ def adam_rows(
         g = torch.add(g, x, alpha=weight_decay)
     slope, g_time = dot(x, g), g[:, :1].clone()  # columns are strided: one read of each
     square = norm_square(g) - 2.0 * g_time.square() + slope.square() / k
+    longest = _longest_gradient(x.dtype)
+    if _is_needed(square < longest**2):
+        # A gradient of any size is a direction to Adam: one that would overflow is shortened.
+        size = g.abs().amax(-1, keepdim=True).clamp_min(torch.finfo(g.dtype).tiny)
+        g = g / size
+        slope, g_time = dot(x, g), g[:, :1].clone()
+        square = (norm_square(g) - 2.0 * g_time.square() + slope.square() / k).clamp_min(torch.finfo(g.dtype).tiny)
+        size = torch.minimum(size, longest / square.sqrt())
+        g, slope, g_time, square = g * size, slope * size, g_time * size, square * size * size
     v.mul_(beta2).add_(square.clamp_min(0.0), alpha=1 - beta2)
     m.lerp_(g, 1 - beta1).addcmul_(x, slope / k, value=1 - beta1)
     m[:, :1] -= 2.0 * (1 - beta1) * g_time
@@ -140,6 +159,20 @@ def adam_rows(
     m.mul_(cosh).addcmul_(x, straight * m_square)
     x.addcmul_(m, straight).div_(cosh)
     x[:, :1] = 0.0
+    _hold_in_range(x, m, k)
+
+
+def _hold_in_range(x: Tensor, m: Tensor, k: float | Tensor) -> None:
+    """Points beyond the largest coordinate brought back, and their moments with them; far beyond the usable radius."""
+    limit = _largest_coordinate(x.dtype)
+    length, size = torch.linalg.vector_norm(x, dim=-1, keepdim=True), torch.linalg.vector_norm(m, dim=-1, keepdim=True)
+    largest = limit * _longest_gradient(x.dtype)
+    sound = (length <= limit) & (size <= 2.0 * largest)
+    if _is_needed(sound):
+        x.mul_(limit / length.clamp_min(limit))
+        held = torch.where(sound, m, m * (largest / size.clamp_min(largest)))
+        held[:, :1] = torch.where(sound, m[:, :1], dot(x, held) / (norm_square(x) + k).sqrt())
+        m.copy_(held)
 
 
 def adam_rows_in_one_pass(
@@ -160,7 +193,8 @@ def adam_rows_in_one_pass(
     from hybonet.kernels.row_updates import adam_on_sheet
 
     farthest, tiny = 0.5 * float(max_rapidity(x.dtype)), torch.finfo(x.dtype).tiny
-    constants = (weight_decay, 1 - beta1, beta2, 1 - beta2, eps, step_size, correction2, farthest, tiny)
+    limits = (farthest, tiny, _largest_coordinate(x.dtype), _longest_gradient(x.dtype))
+    constants = (weight_decay, 1 - beta1, beta2, 1 - beta2, eps, step_size, correction2, *limits)
     adam_on_sheet(x, g, m, v, k, *constants)
     increment_version((x, m, v))
 
@@ -183,8 +217,8 @@ def chart_adam_in_one_pass(
     """Adam without amsgrad on :func:`chart_gradient`, where kernels run."""
     from hybonet.kernels.row_updates import adam_in_chart
 
-    limit = _largest_coordinate(x.dtype)
-    constants = (weight_decay, 1 - beta1, beta2, 1 - beta2, eps, step_size, correction2**0.5, limit)
+    limits = (_largest_coordinate(x.dtype), _largest_slope(x.dtype))
+    constants = (weight_decay, 1 - beta1, beta2, 1 - beta2, eps, step_size, correction2**0.5, *limits)
     adam_in_chart(x, g, m, v, k, precondition, *constants)
     increment_version((x, m, v))
 
@@ -238,13 +272,21 @@ def chart_gradient(x: Tensor, g: Tensor, k: float | Tensor, *, precondition: boo
         fill_time(x, k)
         g = torch.add(g, x, alpha=weight_decay)
     time = g[:, :1]
-    if bool(time.any()):
+    if _is_needed(time == 0):
         fill_time(x, k)
         h = torch.addcmul(g, x, time / x[:, :1])
         h[:, 0] = 0.0
     else:
         h = g.clone() if precondition else g
+    largest = _largest_slope(x.dtype)
     if precondition:
-        h.addcmul_(x, dot(x, h) / k)
+        h.addcmul_(x, (dot(x, h) / k).clamp(-largest, largest))
         h[:, 0] = 0.0
+    if _is_needed(torch.linalg.vector_norm(h, torch.inf) <= largest):
+        h = h.clamp(-largest, largest)
     return h
+
+
+def _largest_slope(dtype: torch.dtype) -> float:
+    """Of a coordinate: its square, and it times a coordinate, are finite."""
+    return precision(dtype).max_coordinate ** 1.5

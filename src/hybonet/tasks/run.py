@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hybonet.tasks.base import TaskSpec, spec, specs
-from hybonet.tasks.new_folder import new_folder
 from hybonet.tasks.provenance import now, provenance
-from hybonet.tasks.run_folder import CONFIG, CURVES, RECORD, check_target, read_json, source_name, write_json
+from hybonet.tasks.run_folder import CONFIG, CURVES, RECORD, new_run, read_json, source_name, write_json
 from hybonet.training import FitResult, LoopSettings, Reporter, Task, Trainer, describe, override
 from hybonet.training.checkpoint import load_model, read_position
 from hybonet.training.loop import BEST, LAST
@@ -74,7 +73,8 @@ class Run:
                 f"{self.folder / CONFIG}: expected settings, got {settings!r:.40}; restore the file or train again"
             )
         try:
-            return self.spec.implementation.settings.checked(settings)
+            kind = self.spec.implementation.settings
+            return kind.checked({**kind.before, **settings})
         except ValueError as error:
             raise ValueError(f"restore or correct {self.folder / CONFIG}: {error}") from None
 
@@ -253,7 +253,7 @@ def start(
     """
     folder, of = Path(folder), task if isinstance(task, TaskSpec) else spec(task)
     of.implementation.task(settings, data).build_model()  # refuses what cannot be trained before anything is written
-    with new_folder(folder, lambda: check_target(folder, overwrite=overwrite), last=CONFIG) as staging:
+    with new_run(folder, overwrite=overwrite) as staging:
         kept = of.implementation.write(staging, data)
         write_json(staging / CONFIG, {"task": of.name, **about, "settings": settings.model_dump(), of.data_key: kept})
     return Run(folder)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from hybonet.files import write_atomically
-from hybonet.tasks.new_folder import unfinished
+from hybonet.tasks.new_folder import new_folder, unfinished
 
 CONFIG, RECORD = "config.json", "record.json"
 #: Pictures that runs of several tasks have.
@@ -65,6 +66,22 @@ def check_target(out: Path, *, overwrite: bool = False) -> None:
             f"expected an empty folder or an earlier run, but {str(out)!r} holds {(foreign or present)[0].name!r}; "
             "choose another --out"
         )
+
+
+@contextmanager
+def new_run(out: Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """A folder to write a run into; it becomes ``out`` when the block ends, and vanishes if the block fails.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with new_run(Path(folder) / "runs" / "first") as staging:
+        ...         written = (staging / "config.json").write_text("{}")
+        ...     [path.name for path in (Path(folder) / "runs" / "first").iterdir()]
+        ['config.json']
+    """
+    with new_folder(out, lambda: check_target(out, overwrite=overwrite), last=CONFIG) as staging:
+        yield staging
 
 
 def write_json(path: Path, value: Any) -> None:

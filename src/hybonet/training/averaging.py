@@ -63,7 +63,7 @@ def averaged_weights(model: nn.Module, paths: Sequence[Path]) -> Iterator[None]:
     Example:
         >>> import tempfile
         >>> from hybonet.nn import LorentzEmbedding
-        >>> folder, table = Path(tempfile.mkdtemp()), LorentzEmbedding(5, 4)
+        >>> folder, table = Path(tempfile.mkdtemp()), LorentzEmbedding(5, 4, form="paper")
         >>> for name in "ab":
         ...     table.reset_parameters()
         ...     save_model(folder / name, table)

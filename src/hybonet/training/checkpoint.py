@@ -34,7 +34,7 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], **about: Any) -> None:
 def save_model(path: Path, model: nn.Module, **about: Any) -> None:
     """The model's tensors alone; ``about`` goes to the header."""
     kept, aliases = _without_aliases({name: value.detach().contiguous() for name, value in model.state_dict().items()})
-    # A learned curvature that layers share is stored under each of its names: any reader of safetensors finds all.
+    # A table that layers share is stored under each of its names: any reader of safetensors finds all.
     write_tensors(path, {**kept, **{name: kept[source].clone() for name, source in aliases.items()}}, **about)
 
 
@@ -100,7 +100,7 @@ def save_checkpoint(
     tensors["random.cpu"] = torch.get_rng_state()
     if torch.cuda.is_available():
         tensors["random.cuda"] = torch.cuda.get_rng_state()
-    # A fixed curvature shared by layers has no tensors; a learned one appears under each: store each storage once.
+    # A table that layers share appears under each of its names: store each storage once.
     tensors, aliases = _without_aliases(tensors)
     write_tensors(
         path, tensors, run=run.facts, position=position, groups=state["param_groups"], numbers=numbers, aliases=aliases

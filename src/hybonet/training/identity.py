@@ -41,15 +41,15 @@ class Identity:
         facts = _flat({**task.describe(), "settings": settings.model_dump(exclude=set(CHANGEABLE))})
         return cls(
             {name: value for name, value in facts.items() if name not in _PROSE},
-            _flat({"settings": type(settings).model_construct().model_dump()}),  # of those that have one
+            _flat({"settings": {**type(settings).model_construct().model_dump(), **settings.before}}),  # that have one
             type(settings).renewed,
         )
 
     def differences(self, saved: Mapping[str, Any]) -> list[str]:
         """How the facts that were saved with a run differ from these; none if it is this run.
 
-        A setting that the package did not have then had, in effect, its default. Files of data must be the same ones;
-        other facts may have become known since, or are not told any more.
+        A setting that the package did not have then had, in effect, its default, or what ``before`` says. Files of data
+        must be the same ones; other facts may have become known since, or are not told any more.
         """
         settings = {name.removeprefix(_SETTINGS): saved[name] for name in saved if name.startswith(_SETTINGS)}
         saved = {**saved, **{_SETTINGS + name: value for name, value in self.renewed(settings).items()}}

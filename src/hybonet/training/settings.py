@@ -33,6 +33,8 @@ class Settings(BaseModel):
     old_names: ClassVar[Mapping[str, str]] = {}
     #: By the setting's name of today: the words it took in earlier versions, with those of today.
     old_values: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    #: Settings that earlier versions did not have and that are no longer by default as all runs were then.
+    before: ClassVar[Mapping[str, Any]] = {}
 
     @model_validator(mode="before")
     @classmethod

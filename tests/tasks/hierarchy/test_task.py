@@ -27,7 +27,7 @@ def train(settings: HierarchySettings, folder: Path) -> Tensor:
 
 def test_loss_is_the_softmax_over_unrelated_negatives() -> None:
     torch.manual_seed(0)
-    table = LorentzEmbedding(len(BINARY), 4, manifold=Lorentz(-0.7), dtype=torch.float64)
+    table = LorentzEmbedding(len(BINARY), 4, manifold=Lorentz(-0.7), dtype=torch.float64, form="paper")
     pairs, negatives = BINARY.closure[::3], torch.tensor([0, 3, 7, 20, 30])
     loss = ranking_loss(table, table.manifold, pairs, negatives, BINARY.is_ancestor, 0.5)
     distances = all_distances(table.points().detach(), table.manifold) / 0.5
@@ -40,7 +40,7 @@ def test_loss_is_the_softmax_over_unrelated_negatives() -> None:
 
 
 def test_a_node_without_negatives_gives_no_gradient() -> None:
-    table = LorentzEmbedding(3, 3, dtype=torch.float64)
+    table = LorentzEmbedding(3, 3, dtype=torch.float64, form="paper")
     is_ancestor = torch.zeros(3, 3, dtype=torch.bool)
     is_ancestor[0, 1:] = True
     loss = ranking_loss(table, table.manifold, torch.tensor([[0, 1]]), torch.tensor([0, 2]), is_ancestor, 1.0)

@@ -21,7 +21,7 @@ def test_stacked_layers_are_lorentz_linear_layers(K: float) -> None:
     stacked = StackedLorentzLinear(3, 6, 5, scale=2.0, manifold=manifold)
     x = manifold.random_normal(3, 8, 6)
     for number in range(3):
-        layer = LorentzLinear(6, 5, manifold=manifold)
+        layer = LorentzLinear(6, 5, form="paper", manifold=manifold)
         layer.load_state_dict(
             {
                 "weight": stacked.weight[number],

@@ -1,6 +1,7 @@
 """Translation from text to scores: a run trained once, and everything that is done with it."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import pandas
@@ -250,14 +251,15 @@ def test_norms_stand_where_norm_first_puts_them(name):
         assert all(layer.norm_first == first for layer in model.repeated_layers())
 
 
-def test_norm_first_of_hybonet_lets_the_blocks_add_to_their_input():
+def test_norm_first_of_the_papers_form_lets_the_blocks_add_to_their_input():
     for first in (False, True):
-        model = build_translation_model(TranslationSettings(norm_first=first, dim=8, heads=2, layers=1), 20, 20)
-        form = "pure" if first else "normalized"
+        settings = TranslationSettings(form="paper", norm_first=first, dim=8, heads=2, layers=1)
+        model = build_translation_model(settings, 20, 20)
+        form = "pure" if first else "paper"
         assert all(layer.feed_forward.linear2.form == form for layer in model.repeated_layers())
         assert all(layer.self_attn.out_proj.form == form for layer in model.repeated_layers())
         assert all(layer.cross_attn.out_proj.form == form for layer in model.decoder_layers)
-        reach = {"pure": 0.02, "normalized": 0.3 if first else 0.02}  # of the weights at the start
+        reach = {"pure": 0.02, "paper": 0.3 if first else 0.02}  # of the weights at the start
         for module in model.modules():
             if isinstance(module, LorentzLinear):
                 assert 0.5 * reach[module.form] < float(module.weight.detach().abs().max()) <= reach[module.form]
@@ -271,13 +273,35 @@ def test_measuring_follows_the_model_wherever_its_settings_say_it_was_trained(ru
 
 
 def test_residual_dropout_is_for_the_blocks_of_hybonet():
-    settings = TranslationSettings(residual_dropout=0.3, dim=8, heads=2, layers=1)
+    for form, default in (("scaled", 0.1), ("paper", 0.0)):
+        model = build_translation_model(TranslationSettings(form=form, dim=8, heads=2, layers=1), 20, 20)
+        assert model.encoder_layers[0].feed_forward.linear2.residual_dropout == default
+    settings = TranslationSettings(form="paper", residual_dropout=0.3, dim=8, heads=2, layers=1)
     model = build_translation_model(settings, 20, 20)
     assert model.encoder_layers[0].feed_forward.linear2.residual_dropout == 0.3
     assert model.decoder_layers[0].cross_attn.out_proj.residual_dropout == 0.3
     assert model.source_position.linear.residual_dropout == 0.0
     with pytest.raises(ValueError, match="expected residual_dropout with model=hybonet only, got model=euclidean"):
         TranslationSettings.checked({"residual_dropout": 0.1, "model": "euclidean"})
+
+
+def test_hybonet_has_norms_before_its_blocks_and_at_the_ends():
+    model = build_translation_model(TranslationSettings(dim=8, heads=2, layers=1), 20, 20)
+    assert all(layer.norm_first and layer.form == "scaled" for layer in model.repeated_layers())
+    source = torch.tensor([[5, 6, 3]])
+    memory = model.encode(source).states
+    length = memory[..., 1:].norm(dim=-1)
+    torch.testing.assert_close(length, torch.full_like(length, 2.0))
+
+
+def test_runs_of_before_the_scaled_form_are_the_papers(run, tmp_path):
+    folder = tmp_path / "older"
+    shutil.copytree(run, folder)
+    config = json.loads((folder / "config.json").read_text())
+    del config["settings"]["form"]
+    (folder / "config.json").write_text(json.dumps(config))
+    assert Run(folder).settings.form == "paper"
+    assert Run(run).settings.form == SETTINGS.form
 
 
 def test_norm_first_is_for_transformers():

@@ -122,7 +122,7 @@ def test_the_bias_starts_where_it_is_told(name):
     assert torch.allclose(model(*batch()).mean(0), odds, atol=1e-4)
 
 
-@pytest.mark.parametrize(("name", "form"), [("lorentz", "normalized"), ("lorentz-adding", "pure")])
+@pytest.mark.parametrize(("name", "form"), [("lorentz", "paper"), ("lorentz-adding", "pure")])
 def test_blocks_add_with_norm_first(name, form):
     model = build(name)
     blocks = [layer.feed_forward for layer in model.encoder.layers]

@@ -12,7 +12,7 @@ from pathlib import PurePath
 import numpy as np
 from numpy.typing import NDArray
 
-from hybonet.data.io.parquet_file import pyarrow_modules
+from hybonet.data.io.parquet_file import read_parquet
 from hybonet.data.io.source_file import SourceFile
 from hybonet.data.io.text_table import SEPARATOR_NAMES, parse_table, separator_for
 
@@ -147,17 +147,11 @@ def _read_text(file: SourceFile, row_is: str, is_header: Callable[[list[str]], b
 
 
 def _read_parquet(file: SourceFile) -> Grid:
-    arrow, parquet = pyarrow_modules(file.source)
-    try:
-        table = parquet.read_table(io.BytesIO(file.content))
-        columns = [
-            [("" if cell is None else str(cell)).strip() for cell in table.column(name).to_pylist()]
-            for name in table.column_names
-        ]
-    except (arrow.ArrowException, OSError) as error:
-        raise ValueError(
-            f"{file.source}: expected Parquet data, got a damaged or mislabelled file ({error}); write it again"
-        ) from None
+    table = read_parquet(file)
+    columns = [
+        [("" if cell is None else str(cell)).strip() for cell in table.column(name).to_pylist()]
+        for name in table.column_names
+    ]
     rows = [list(row) for row in zip(*columns, strict=True)]
     return Grid(file.source, tuple(table.column_names), rows, row_place(file))
 

@@ -20,15 +20,9 @@ def read_parquet_triples(
         file: the file's content.
         columns: names or positions of the three columns; None takes usual names, else the three of three.
     """
-    arrow, parquet = pyarrow_modules(file.source)
-    try:
-        reader = parquet.ParquetFile(io.BytesIO(file.content))
-        names = list(reader.schema_arrow.names)
-    except (arrow.ArrowException, OSError) as error:
-        raise ValueError(
-            f"{file.source}: expected Parquet data, got a damaged or mislabelled file ({_first_line(error)}); "
-            "write it again, or give it the ending that says what it is"
-        ) from None
+    arrow, _ = pyarrow_modules(file.source)
+    table = read_parquet(file)
+    names = list(table.column_names)
     places = choose_columns(names, columns, file.source) if columns is not None else recognise_header(names)
     if places is None:
         if len(names) != len(ROLES):
@@ -37,9 +31,8 @@ def read_parquet_triples(
                 "choose three with --columns (in Python columns=)"
             )
         places = (0, 1, 2)
-    if reader.metadata.num_rows == 0:
+    if len(table) == 0:
         raise ValueError(f"{file.source}: expected at least one triple, got no rows; add some")
-    table = reader.read(columns=[names[place] for place in places])
     heads, relations, tails = (_labels(arrow, table, names[place], file.source) for place in places)
     return heads, relations, tails
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from hybonet.data.io import search_path
-from hybonet.data.io.in_memory import is_path, memory_splits, memory_table
+from hybonet.data.io.in_memory import SPLIT_NAMES, is_path, memory_splits, memory_table
 from hybonet.data.io.source_file import PACKED, SourceFile, read_source
 from hybonet.data.mentions.mention_data import (
     LEFT,
@@ -36,7 +36,6 @@ _GLOVE = (
     "glove.6B/glove.6B.100d.txt",
     "glove_100d_subset/glove.6B.100d.subset.txt",
 )
-_NAMES = {"train": ("train",), "valid": ("valid", "dev", "validation"), "test": ("test",)}
 _ENDINGS = (".json", ".jsonl")
 #: Shares of a single file that are held out.
 _HELD_OUT = 0.1
@@ -188,7 +187,7 @@ def _split(mentions: Sequence[Mention], source: str) -> dict[str, tuple[Mention,
 def _folder_files(folder: Path) -> dict[str, SourceFile]:
     found: dict[str, SourceFile] = {}
     endings = [ending + packed for ending in _ENDINGS for packed in ("", *PACKED)]
-    for split, names in _NAMES.items():
+    for split, names in SPLIT_NAMES.items():
         present = [
             folder / (name + ending) for name in names for ending in endings if (folder / (name + ending)).is_file()
         ]

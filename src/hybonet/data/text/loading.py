@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from hybonet.data.io.in_memory import MemoryTable, is_path, memory_splits, memory_table
+from hybonet.data.io.in_memory import SPLIT_NAMES, MemoryTable, is_path, memory_splits, memory_table
 from hybonet.data.io.source_file import PACKED, SourceFile, read_source
 from hybonet.data.registry import DataSet, given_options, locate
 from hybonet.data.text.byte_pairs import read_codes
@@ -21,8 +21,6 @@ from hybonet.data.text.parallel_text import (
 )
 from hybonet.metrics.bleu import without_rules
 
-#: Names that the files of a split may have.
-_STEMS = {"train": ("train", "training"), "valid": ("valid", "val", "dev", "validation"), "test": ("test",)}
 _TABLES = (".tsv", ".txt")
 #: Languages of text of which nothing is said.
 _UNNAMED = "src-tgt"
@@ -169,7 +167,7 @@ def _folder_files(folder: Path, direction: str | None) -> dict[str, tuple[Source
     bare = {name.removesuffix(next((p for p in PACKED if name.endswith(p)), "")): name for name in present}
     found: dict[str, tuple[SourceFile, ...]] = {}
     languages = check_direction(direction) if direction else None
-    for split, stems in _STEMS.items():
+    for split, stems in SPLIT_NAMES.items():
         wanted = [tuple(f"{stem}.{language}" for language in languages) for stem in stems] if languages else []
         wanted += [(f"{stem}{ending}",) for stem in stems for ending in _TABLES]
         matches = [names for names in wanted if all(name in bare for name in names)]

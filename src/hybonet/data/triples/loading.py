@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from hybonet.data.io.in_memory import is_path
+from hybonet.data.io.in_memory import SPLIT_NAMES, is_path
 from hybonet.data.io.label_names import read_names
 from hybonet.data.io.source_file import PACKED, SourceFile, bare_name, read_source
 from hybonet.data.registry import DataSet, given_options, locate
@@ -28,11 +28,6 @@ from hybonet.data.triples.triple_data import SPLITS, SplitName, TripleData
 from hybonet.data.triples.triple_file import ENDINGS, TripleFile, read_triple_file
 from hybonet.data.vocabulary import Vocabulary
 
-_FILE_STEMS: dict[SplitName, tuple[str, ...]] = {
-    "train": ("train", "training"),
-    "valid": ("valid", "validation", "val", "dev"),
-    "test": ("test", "testing"),
-}
 _SHOWN = 5
 Names = str | Path | SourceFile | Mapping[str, str]
 
@@ -164,8 +159,12 @@ def _split_files(folder: Path) -> dict[SplitName, Path]:
     names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
     endings = [ending + packed for ending in ENDINGS for packed in ("", *PACKED)]
     found: dict[SplitName, Path] = {}
-    for split, stems in _FILE_STEMS.items():
-        matches = [name for name in names if name.lower() in {stem + ending for stem in stems for ending in endings}]
+    for split in SPLITS:
+        matches = [
+            name
+            for name in names
+            if name.lower() in {stem + ending for stem in SPLIT_NAMES[split] for ending in endings}
+        ]
         if len(matches) > 1:
             raise ValueError(
                 f"{folder}: expected one file for {split}, got {', '.join(matches)}; move all but one elsewhere"

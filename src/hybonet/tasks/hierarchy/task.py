@@ -105,7 +105,9 @@ class HierarchyTask:
 
     def build_model(self) -> LorentzEmbedding:
         bound = math.sinh(self.settings.max_radius) * float(self.manifold.k) ** 0.5
-        return LorentzEmbedding.from_pretrained(self.start(), freeze=False, max_norm=bound, manifold=self.manifold)
+        return LorentzEmbedding.from_pretrained(
+            self.start(), freeze=False, max_norm=bound, manifold=self.manifold, form="paper"
+        )
 
     def start(self) -> Tensor:
         """The points before the first step; ``-> (nodes, dim)``."""
@@ -173,7 +175,7 @@ def ranking_loss(
 
     Example:
         >>> import torch
-        >>> table = LorentzEmbedding(4, 3, init_std=1e-9)
+        >>> table = LorentzEmbedding(4, 3, init_std=1e-9, form="paper")
         >>> is_ancestor = torch.tensor([[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], dtype=torch.bool)
         >>> loss = ranking_loss(table, table.manifold, torch.tensor([[0, 1]]), torch.tensor([2, 3]), is_ancestor, 1.0)
         >>> bool(torch.isclose(loss, torch.tensor(3.0).log()))

@@ -35,6 +35,7 @@ def quick(**changes: Any) -> TranslationSettings:
     blocks add to their input (norm_first).
     """
     settings: dict[str, Any] = {
+        "form": "paper",
         "epochs": 8,
         "layers": 3,
         "heads": 4,
@@ -55,6 +56,7 @@ def quick(**changes: Any) -> TranslationSettings:
 def paper(warmup: int, dim: int, **changes: Any) -> TranslationSettings:
     """The paper's training; its learning rate of 5 is a factor, and what it gives at the end of the warm-up is ours."""
     settings: dict[str, Any] = {
+        "form": "paper",
         "epochs": 1_000_000,  # the steps decide
         "dim": dim,
         "feedforward": 4 * dim,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -20,6 +20,8 @@ class TranslationSettings(LoopSettings):
         'unigram'
     """
 
+    before: ClassVar = {"form": "paper"}
+
     model: ModelName = Field(
         "hybonet",
         description="what translates: hybonet (the paper's Lorentz Transformer), or one of the models it is compared "
@@ -34,19 +36,25 @@ class TranslationSettings(LoopSettings):
     feedforward: int | None = Field(None, ge=4, description="dimensions inside feed-forward blocks; none: 4 times dim")
     dropout: float = Field(0.1, ge=0, lt=1, description="share of numbers set to 0 at random in training")
     attention_dropout: float = Field(0.1, ge=0, lt=1, description="the same for attention weights")
-    residual_dropout: float = Field(
-        0.0,
+    residual_dropout: float | None = Field(
+        None,
         ge=0,
         lt=1,
-        description="hybonet: the same for what a block adds to its input; euclidean and hatt have dropout there",
+        description="hybonet: the same for what a block adds to its input; none: dropout, but 0 with form=paper; "
+        "euclidean and hatt have dropout there",
     )
     positions: Literal["learned", "sinusoidal"] | None = Field(
         None, description="vectors of places in a sentence; none: sinusoidal for euclidean and hatt, else learned"
     )
-    norm_first: bool = Field(
-        False,
+    form: Literal["scaled", "paper"] = Field(
+        "scaled",
+        description="hybonet: scaled (learns as the Euclidean Transformer with norms before its blocks does) or paper "
+        "(the paper's layers)",
+    )
+    norm_first: bool | None = Field(
+        None,
         description="hybonet, euclidean, hatt: blocks normalise what they read and add to it, instead of normalising "
-        "the sum: bears larger steps",
+        "the sum: bears larger steps; none: hybonet in the scaled form has it, others not",
     )
     tokenizer: TokenizerKind = Field(
         "unigram",
@@ -104,7 +112,7 @@ class TranslationSettings(LoopSettings):
             "K": self.K != -1.0,
             "learn_curvature": self.learn_curvature,
             "init_std": self.init_std is not None,
-            "residual_dropout": self.residual_dropout > 0,
+            "residual_dropout": bool(self.residual_dropout),
         }
         unused = [name for name, changed in own.items() if changed and self.model != "hybonet"]
         if unused:

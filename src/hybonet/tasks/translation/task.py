@@ -111,8 +111,8 @@ def build_translation_model(
     own: dict[str, Any] = {} if s.positions is None else {"positions": s.positions}
     if s.model == "hybonet":
         own |= {"manifold": Lorentz(s.K, learnable=s.learn_curvature), "init_std": s.init_std}
-        own["residual_dropout"] = s.residual_dropout
-    if s.norm_first:
+        own |= {"form": s.form, "residual_dropout": s.residual_dropout, "norm_first": s.norm_first}
+    elif s.norm_first:
         own["norm_first"] = True
     return translation_model_class(s.model)(
         source_vocabulary,

@@ -23,7 +23,7 @@ def test_score_is_minus_squared_distance_plus_biases(K, max_norm):
     expected = []
     for h, r, t in zip(heads, relations, tails, strict=True):
         linear = LorentzLinear(
-            6, 6, manifold=scorer.manifold, scale=3.0, learnable_scale=False, gate_bias=False
+            6, 6, form="paper", manifold=scorer.manifold, scale=3.0, learnable_scale=False, gate_bias=False
         ).double()
         with torch.no_grad():
             linear.weight.copy_(scorer.relation_weight[r])

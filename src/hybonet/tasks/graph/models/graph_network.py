@@ -31,7 +31,7 @@ class GraphNetwork(NodeModel):
             tangent space at the origin, for comparison.
         heads: of the attention.
         activation, dropout: of the linear layers; there is no activation before the first.
-        scale, time_gate: λ of the linear layers, and what their time gate reads; see
+        scale, time_gate: λ of the linear layers, and their form, which says what their time gate reads; see
             :class:`~hybonet.nn.LorentzLinear`.
         cached: train on one graph with the same features in every call, and make what follows from them but once.
         manifold: K = -1 by default.
@@ -84,14 +84,14 @@ class GraphNetwork(NodeModel):
                 convolution.lin = TangentLinear(width, dim, manifold=self.manifold, **shared)  # type: ignore[assignment]
                 self.layers.append(convolution)
                 continue
-            shared |= {"scale": scale, "linear": {"time_gate": time_gate}, "manifold": self.manifold}
+            shared |= {"scale": scale, "linear": {"form": time_gate}, "manifold": self.manifold}
             if layer == "attention":
                 self.layers.append(LorentzGraphAttention(width, dim, heads=heads, **shared))
             else:
                 self.layers.append(LorentzGraphConv(width, dim, cached=cached, **shared))
         if layer != "tangent":
             self._widen(dim)
-        self.head = LorentzDistanceHead(dim, num_classes, manifold=self.manifold) if num_classes else None
+        self.head = LorentzDistanceHead(dim, num_classes, manifold=self.manifold, form="paper") if num_classes else None
         self._lifted: Tensor | None = None
 
     def __getstate__(self) -> dict[str, Any]:

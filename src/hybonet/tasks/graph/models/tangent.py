@@ -133,7 +133,7 @@ class LGCN(TangentGraphModel):
     bias = False
 
     def build_head(self, dim: int, num_classes: int) -> nn.Module:
-        return LorentzDistanceHead(dim, num_classes, manifold=self.manifold)
+        return LorentzDistanceHead(dim, num_classes, manifold=self.manifold, form="paper")
 
     def prepare(self, edges: Tensor, count: int, dtype: torch.dtype) -> Tensor:
         ones = torch.ones(edges.shape[1], dtype=dtype, device=edges.device)

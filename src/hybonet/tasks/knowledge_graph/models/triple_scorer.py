@@ -79,7 +79,7 @@ class TripleScorer(LorentzModule, InnerProductModel):
         self.scale, self.margin, self.dropout, self.transform = scale, margin, dropout, transform
         options: dict[str, Any] = {"device": device, "dtype": dtype}
         self.entities = LorentzEmbedding(
-            num_entities, dim, max_norm=max_norm, init_std=init_std, manifold=self.manifold, **options
+            num_entities, dim, form="paper", max_norm=max_norm, init_std=init_std, manifold=self.manifold, **options
         )
         both = 2 * num_relations
         self.relation_weight = nn.Parameter(torch.empty(both, dim, dim, **options))

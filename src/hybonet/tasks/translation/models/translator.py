@@ -24,10 +24,10 @@ DIRECTION_BOUND = 0.3
 
 
 class Translator(TransformerTranslator):
-    r"""Embeddings on the sheet, positions as residuals, a Lorentz Transformer, and the distance to a point a token.
+    r"""Embeddings on the sheet, positions, a Lorentz Transformer, and the distance to a point a token.
 
-    Logits of a target token with point :math:`c` and bias :math:`b` are :math:`-d_L^2(h, c) + b`; the points start at
-    the target embeddings and are trained apart from them. See :class:`TranslatorBase` for the sizes and calls.
+    Logits of a target token are those of a :class:`LorentzDistanceHead`, whose points are trained apart from the target
+    embeddings; in the paper's form they start there. See :class:`TranslatorBase` for the sizes and calls.
 
     Args:
         source_vocab, target_vocab, dim: tokens of each side, *ambient* coordinates.
@@ -35,14 +35,15 @@ class Translator(TransformerTranslator):
         heads, feedforward: of each layer; ``feedforward`` counts ambient coordinates, 4 ``dim`` by default.
         dropout: on embedded tokens and inside feed-forward blocks.
         attention_dropout: on attention weights.
-        residual_dropout: on what a block adds to its input.
+        residual_dropout: on what a block adds to its input; by default ``dropout``, or 0 in the paper's form.
         positions: ``"learned"`` or ``"sinusoidal"``.
-        norm_first: as in :class:`LorentzTransformerEncoderLayer`: blocks add to their input instead of normalising the
-            sum. Heads then start near the origin (λ = 2.5), and weights of normalised maps at ±0.3.
-        init_std: spread of the embeddings in each tangent coordinate; by default about :math:`1/\sqrt{d}`, radius 1.
-        init_bound: weights of Lorentz linear layers start uniform within it, 0.02 as in the paper's code: small beside
-            the residuals, so that every block starts near the identity; with ``norm_first`` those alone that add to
-            them. None for the layers' own :math:`1/\sqrt{d}`.
+        form: of all layers: ``"scaled"``, which learns as a Euclidean pre-norm Transformer does, or ``"paper"``.
+        norm_first: as in :class:`LorentzTransformerEncoderLayer`. In the paper's form with it blocks add to their
+            input, heads start near the origin (λ = 2.5), and weights of gated maps at ±0.3.
+        init_std: spread of the embeddings, as in :class:`LorentzEmbedding`.
+        init_bound: in the paper's form weights of Lorentz linear layers start uniform within it, 0.02 as in its code:
+            small beside the residuals, so that every block starts near the identity; with ``norm_first`` those alone
+            that add to them. None for the layers' own :math:`1/\sqrt{d}`.
         attention, linear: further options of :class:`LorentzMultiheadAttention` and :class:`LorentzLinear`.
 
     Example:
@@ -67,9 +68,10 @@ class Translator(TransformerTranslator):
         feedforward: int | None = None,
         dropout: float = 0.0,
         attention_dropout: float = 0.1,
-        residual_dropout: float = 0.0,
+        residual_dropout: float | None = None,
         positions: Literal["learned", "sinusoidal"] = "learned",
-        norm_first: bool = False,
+        form: Literal["scaled", "paper"] = "scaled",
+        norm_first: bool | None = None,
         share_vocabulary: bool = False,
         max_length: int = 256,
         padding: int = 0,
@@ -92,12 +94,14 @@ class Translator(TransformerTranslator):
             end=end,
         )
         self.manifold = Lorentz() if manifold is None else manifold
-        table: dict[str, Any] = {"padding_idx": padding, "init_std": init_std, "manifold": self.manifold}
+        common: dict[str, Any] = {"form": form, "manifold": self.manifold}
+        table: dict[str, Any] = {"padding_idx": padding, "init_std": init_std, **common}
         self.target_embedding = LorentzEmbedding(target_vocab, dim, **table)
         self.source_embedding = (
             self.target_embedding if share_vocabulary else LorentzEmbedding(source_vocab, dim, **table)
         )
-        place: dict[str, Any] = {"kind": positions, "dropout": dropout, "linear": linear, "manifold": self.manifold}
+        paper = form == "paper"
+        place: dict[str, Any] = {"kind": positions, "dropout": dropout, "linear": linear if paper else None, **common}
         self.source_position = LorentzPositionalEncoding(dim, max_length, **place)
         self.target_position = LorentzPositionalEncoding(dim, max_length, **place)
         transformer = LorentzTransformer(
@@ -108,24 +112,30 @@ class Translator(TransformerTranslator):
             4 * dim if feedforward is None else feedforward,
             dropout,
             norm_first=norm_first,
-            manifold=self.manifold,
             attention={
                 "dropout": attention_dropout,
-                "head_scale": HEAD_SCALE if norm_first else None,
+                "head_scale": HEAD_SCALE if paper and norm_first else None,
                 **(attention or {}),
             },
-            linear={"residual_dropout": residual_dropout, **(linear or {})},
+            linear={**({} if residual_dropout is None else {"residual_dropout": residual_dropout}), **(linear or {})},
+            **common,
         )
-        self.encoder_layers, self.decoder_layers = transformer.encoder.layers, transformer.decoder.layers  # type: ignore[assignment]
+        self.encoder_norm: nn.Module | None
+        self.decoder_norm: nn.Module | None
+        self.encoder_layers, self.encoder_norm = transformer.encoder.layers, transformer.encoder.norm  # type: ignore[assignment]
+        self.decoder_layers, self.decoder_norm = transformer.decoder.layers, transformer.decoder.norm  # type: ignore[assignment]
+        if not paper:
+            self.head = LorentzDistanceHead(dim, target_vocab, **common)
+            return
         self.head = LorentzDistanceHead.from_embedding(self.target_embedding)
         if init_bound is not None:
             self._draw_weights(init_bound, DIRECTION_BOUND if norm_first else init_bound)
 
     @torch.no_grad()
-    def _draw_weights(self, pure: float, normalized: float) -> None:
+    def _draw_weights(self, pure: float, gated: float) -> None:
         for module in self.modules():
             if isinstance(module, LorentzLinear):
-                bound = pure if module.form == "pure" else normalized
+                bound = pure if module.form == "pure" else gated
                 nn.init.uniform_(module.weight, -bound, bound)
                 module.weight[:, 0] = 0.0
 
@@ -134,6 +144,12 @@ class Translator(TransformerTranslator):
 
     def embed_target(self, tokens: Tensor, offset: int = 0) -> Tensor:
         return self.target_position(self.target_embedding(tokens), offset)
+
+    def finish_encoder(self, states: Tensor) -> Tensor:
+        return states if self.encoder_norm is None else self.encoder_norm(states)
+
+    def finish_decoder(self, states: Tensor) -> Tensor:
+        return states if self.decoder_norm is None else self.decoder_norm(states)
 
     def logits(self, hidden: Tensor) -> Tensor:
         return self.head(hidden)

@@ -35,7 +35,9 @@ class TypePoints(LorentzModule):
 
     def __init__(self, dim: int, num_types: int, *, manifold: Lorentz, init_std: float | None = None) -> None:
         super().__init__(manifold)
-        self.points = LorentzDistanceHead(dim, num_types, bias=False, init_std=init_std, manifold=manifold)
+        self.points = LorentzDistanceHead(
+            dim, num_types, bias=False, init_std=init_std, manifold=manifold, form="paper"
+        )
         self.log_alpha = nn.Parameter(torch.zeros(num_types))
         self.beta = nn.Parameter(torch.zeros(num_types))
 

@@ -63,10 +63,10 @@ class LorentzMaps:
     norm_first: bool = False
 
     def linear(self, before: int, after: int) -> nn.Module:
-        return LorentzLinear(before, after, manifold=self.manifold, dropout=self.dropout, scale=self.scale)
+        return LorentzLinear(before, after, form="paper", manifold=self.manifold, **self._linear())
 
     def position(self, dim: int, places: int) -> nn.Module:
-        return LorentzPositionalEncoding(dim, places, manifold=self.manifold, linear=self._linear())
+        return LorentzPositionalEncoding(dim, places, form="paper", manifold=self.manifold, linear=self._linear())
 
     def encoder(self, dim: int, layers: int, heads: int, feedforward: int, attention_dropout: float) -> nn.Module:
         layer = LorentzTransformerEncoderLayer(
@@ -75,6 +75,7 @@ class LorentzMaps:
             feedforward,
             attention_dropout,
             norm_first=self.norm_first,
+            form="paper",
             manifold=self.manifold,
             attention={"head_scale": HEAD_SCALE if self.norm_first else None},
             linear=self._linear(),
@@ -82,12 +83,13 @@ class LorentzMaps:
         return LorentzTransformerEncoder(layer, layers)
 
     def merge(self, dim: int, dropout: float) -> nn.Module:
-        options: dict[str, Any] = {"manifold": self.manifold, "dropout": dropout, "scale": self.scale}
+        options: dict[str, Any] = {"form": "paper", "manifold": self.manifold, "dropout": dropout, "scale": self.scale}
         return _LorentzMerge(LorentzLinear(2 * dim, dim, in_heads=2, **options))
 
     def feedforward(self, dim: int, inside: int) -> nn.Module:
-        form: Any = "pure" if self.norm_first else "normalized"
-        return LorentzFeedForward(dim, inside, manifold=self.manifold, linear={"scale": self.scale}, out_form=form)
+        out: Any = "pure" if self.norm_first else None
+        options: dict[str, Any] = {"form": "paper", "manifold": self.manifold, "linear": {"scale": self.scale}}
+        return LorentzFeedForward(dim, inside, **options, out_form=out)
 
     def _linear(self) -> dict[str, Any]:
         return {"dropout": self.dropout, "scale": self.scale}
