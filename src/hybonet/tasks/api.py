@@ -42,8 +42,9 @@ def train(
             options about the data (``columns="s,p,o"``), by name.
 
     Example:
-        >>> model = train("kg", [("dog", "is a", "canine"), ("wolf", "is a", "canine")] * 10, epochs=1, reporter=False)
-        >>> model.predict(head="dog", relation="is a", top=1).columns[:3]
+        >>> ring = [(f"n{i}", name, f"n{(i + step) % 9}") for i in range(9) for step, name in ((1, "next"), (2, "skip"))]
+        >>> model = train("kg", ring, epochs=1, dim=8, reporter=False)
+        >>> model.predict(head="n0", relation="next", top=1).columns[:3]
         ['head', 'relation', 'tail']
     """
     of = spec(task)
