@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hybonet.reporting.run_report import Spread, experiments, markdown_table, report_rows
+from hybonet.tasks.base import headline_of
 from hybonet.tasks.run import renewed
 from results.figures import NOTHING, spread, thousandths, values, worked_minutes, worked_seconds
 from results.knowledge_graphs import speed
@@ -190,7 +191,7 @@ def still_learning() -> list[str]:
 def small() -> str:
     """As `hybonet report` has them."""
     found = [renewed(record) | {"source": record["run"]} for name in SMALL for record in records(name)]
-    return markdown_table(*report_rows(experiments(found)))
+    return markdown_table(*report_rows(experiments(found, headline_of)))
 
 
 def changed(kind: str, about: Mapping[str, tuple[str, ...]], measures: Mapping[str, str]) -> list[dict[str, Any]]:

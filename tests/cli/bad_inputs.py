@@ -160,7 +160,7 @@ OPTIONS = [
     BadInput(
         "a report on another file",
         "report other.json",
-        ("other.json: expected the record of a finished run (kg, hierarchy, graph,", "got other JSON"),
+        ("other.json: expected the record of a finished run (kg, graph, translation,", "got other JSON"),
         write("other.json", "{}"),
     ),
     BadInput("the place of what is not here", "data path UMLS", ("files of UMLS", "hybonet data fetch UMLS")),
@@ -356,7 +356,7 @@ RUNS = [
     BadInput(
         "a run of another kind",
         "evaluate other",
-        ("expected a run of hybonet train", "hybonet train kg, ", "in 'other', but config.json names no task"),
+        ("expected a run of hybonet train", "in 'other', but config.json names no task"),
         write("other/config.json", '{"dim": 3, "epochs": 300}'),
     ),
     BadInput(

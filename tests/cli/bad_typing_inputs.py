@@ -41,7 +41,7 @@ TYPING = [
         "train typing --data mentions.jsonl --out new",
         ("expected word vectors, but none were given", "--words"),
     ),
-    _rows("", "an empty file of mentions", "odd.jsonl: expected a mention a line, got an empty file"),
+    _rows("", "an empty file of mentions", "odd.jsonl: expected a mention a line, got none; add some"),
     _rows(MENTIONS + "{oops\n", "a row that is not JSON", "odd.jsonl, line 41: expected a JSON object a line"),
     _rows(MENTIONS + "[1]\n", "a row that is a list", "line 41: expected a JSON object a line, got '[1]'"),
     _rows(_row(mention_span=""), "an empty mention", "line 1: expected the words of the mention as text"),
@@ -103,7 +103,7 @@ TYPING = [
     BadInput(
         "a run without its mentions",
         "evaluate typed",
-        ("mentions_test.jsonl is missing",),
+        ("expected mentions_test.jsonl in the run, but it is missing",),
         lambda folder: (folder / "typed/mentions_test.jsonl").unlink(),
     ),
 ]

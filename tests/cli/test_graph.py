@@ -73,7 +73,7 @@ def test_plot_and_export(files, tmp_path):
     assert stored["vectors"].shape == (120, 15)
     assert bool((np.linalg.norm(stored["vectors"], axis=1) < 1).all())
     hybonet("export", files / "links", "--to", "pretrained", "--output", tmp_path / "model")
-    assert "NetworkModel.from_pretrained" in (tmp_path / "model/README.md").read_text()
+    assert "hybonet.load" in (tmp_path / "model/README.md").read_text()
     assert "Links of 5" in hybonet("predict", tmp_path / "model", "--node", "5")
     assert "saved for use" in hybonet("train", "graph", "--out", tmp_path / "model", "--resume", code=2)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from hybonet.cli import verbs
+from hybonet.tasks.hierarchy import SPEC
 from tests.cli.staging import make_template, run
 
 
@@ -29,13 +30,14 @@ def test_help_of_a_run_or_a_task_shows_its_options(words: str, folder: Path) -> 
     assert "--relation" in outcome.output
 
 
-def test_a_task_without_the_command_is_named(folder: Path) -> None:
+def test_a_task_without_the_command_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "tree").mkdir()
-    (folder / "tree" / "config.json").write_text('{"task": "hierarchy"}')
+    (folder / "tree" / "config.json").write_text('{"task": "hierarchy", "hierarchy": {}}')
+    monkeypatch.setitem(SPEC.verbs, "predict", None)
     outcome = run("predict tree", folder)
     assert outcome.code == 2
-    assert "hybonet train hierarchy" in outcome.message
-    assert "what works on it: hybonet plot" in outcome.message
+    assert "expected a model that can be asked to predict, got one of hierarchies" in outcome.message
+    assert "what works on it: evaluate, plot, export" in outcome.message
 
 
 def test_options_may_come_before_the_run(folder: Path) -> None:

@@ -9,6 +9,9 @@ from typer.testing import CliRunner
 from hybonet.cli import app
 from hybonet.reporting.run_records import load_records
 from hybonet.reporting.run_report import experiments
+from hybonet.tasks.base import headline_of, specs
+
+TASKS = {name: spec.headline for name, spec in specs().items()}
 
 
 def probe_record(seed, **changes):
@@ -55,7 +58,7 @@ def mean_and_deviation(experiment, name):
 
 
 def test_seeds_are_one_row_and_other_settings_another(folder):
-    first, second = experiments(load_records([folder]))
+    first, second = experiments(load_records([folder], TASKS), headline_of)
     assert first.seeds == (0, 1, 2)
     mean, deviation = mean_and_deviation(first, "test.both.mrr")
     assert mean == pytest.approx(statistics.mean((0.8, 0.82, 0.87)))
@@ -65,11 +68,11 @@ def test_seeds_are_one_row_and_other_settings_another(folder):
 
 
 def test_a_record_given_twice_counts_once(folder):
-    assert len(load_records([folder, folder / "1.json"])) == 4
+    assert len(load_records([folder, folder / "1.json"], TASKS)) == 4
 
 
 def test_a_copy_of_a_run_is_no_further_seed():
-    (found,) = experiments([record(0, 0.8), {**record(0, 0.8), "seconds": 70.0}, record(1, 0.9)])
+    (found,) = experiments([record(0, 0.8), {**record(0, 0.8), "seconds": 70.0}, record(1, 0.9)], headline_of)
     assert found.seeds == (0, 1)
     mean, _ = mean_and_deviation(found, "test.both.mrr")
     assert mean == pytest.approx(0.85)
@@ -85,7 +88,7 @@ def test_a_copy_of_a_run_is_no_further_seed():
     ],
 )
 def test_what_makes_runs_different_experiments(change, rows):
-    assert len(experiments([probe_record(0), probe_record(1, **change)])) == rows
+    assert len(experiments([probe_record(0), probe_record(1, **change)], headline_of)) == rows
 
 
 def test_weights_drawn_by_the_seed_are_no_other_encoder():
@@ -94,17 +97,17 @@ def test_weights_drawn_by_the_seed_are_no_other_encoder():
         probe_record(seed, settings={**settings, "seed": seed}, encoder={"name": "mt", "states_sha256": str(seed)})
         for seed in range(3)
     ]
-    (found,) = experiments(records)
+    (found,) = experiments(records, headline_of)
     assert found.seeds == (0, 1, 2)
 
 
 def test_learning_from_a_teacher_is_another_experiment():
     taught = {**record(1, 0.8), "teachers": [{"run": "teacher", "sha256": "abc"}]}
-    assert len(experiments([record(0, 0.8), taught])) == 2
+    assert len(experiments([record(0, 0.8), taught], headline_of)) == 2
 
 
 def test_layers_that_differ_by_seed_are_all_named():
-    (found,) = experiments([probe_record(0), probe_record(1, best_layer=3)])
+    (found,) = experiments([probe_record(0), probe_record(1, best_layer=3)], headline_of)
     assert found.names["layer"] == "1, 3"
 
 
@@ -143,7 +146,7 @@ def test_names_give_way_to_numbers_and_that_is_said(folder):
     ("content", "said"),
     [
         ("{", "expected a run record in JSON"),
-        ("[]", "expected the record of a finished run (kg, hierarchy, graph, translation, typing, probe), got other"),
+        ("[]", "expected the record of a finished run (kg, graph, translation, typing, hierarchy, probe), got other"),
         ('{"task": "other"}', "got task 'other'"),
         (
             '{"task": "kg", "data": {"source": "x"}, "settings": {}, "seed": 0}',

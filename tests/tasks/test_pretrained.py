@@ -52,7 +52,7 @@ def test_the_card_has_the_metrics_of_the_record(run, tmp_path):
     card = (tmp_path / "saved" / "README.md").read_text()
     mrr = json.loads((run / "record.json").read_text())["test"]["both"]["mrr"]
     assert card.startswith("---\nlibrary_name: hybonet\n")
-    assert f"| test MRR | {mrr:.4g} |" in card
+    assert f"| MRR | {mrr:.4g} |" in card
     assert 'hybonet.load("saved")' in card
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from hybonet.cli.app import app, clean_errors
-from hybonet.tasks.base import specs
+from hybonet.tasks.base import headline_of, specs
 
 _EXAMPLES = """
 **Examples**
@@ -45,7 +45,7 @@ def report(
         from hybonet.tasks.run import renewed
 
         tasks = {name: spec.headline for name, spec in specs().items()}
-        found = experiments(map(renewed, load_records(runs, tasks)), lambda record: tasks[record["task"]](record))
+        found = experiments(map(renewed, load_records(runs, tasks)), headline_of)
         kinds = by_kind(found)
         if form == "json":
             typer.echo(json.dumps([each.as_json() for each in found], indent=1))

@@ -172,6 +172,11 @@ def spec(name: str) -> TaskSpec:
     return known[name.lower()]
 
 
+def headline_of(record: Mapping[str, Any]) -> Headline:
+    """What is shown of a record of any task."""
+    return spec(record["task"]).headline(record)
+
+
 def refuse_verb(task: TaskSpec, verb: str) -> ValueError:
     """The error for a verb that a task's models do not know."""
     others = [name for name in VERBS if task.verb(name) is not None]

@@ -20,6 +20,7 @@ from hybonet.tasks.provenance import now, provenance
 from hybonet.tasks.run_folder import CONFIG, CURVES, RECORD, new_run, read_json, source_name, write_json
 from hybonet.training import FitResult, LoopSettings, Reporter, Task, Trainer, describe, override
 from hybonet.training.checkpoint import load_model, read_position
+from hybonet.training.device import check_device
 from hybonet.training.loop import BEST, LAST
 from hybonet.training.processes import joined_processes
 from hybonet.training.settings import CHANGEABLE
@@ -201,6 +202,7 @@ class Run:
             )
         before = self.settings
         after = override(before, changes)
+        check_device(after.device)
         old = {name: value for name, value, _ in describe(before)}
         changed = [name for name, value, _ in describe(after) if value != old[name]]
         fixed = [name for name in changed if name not in CHANGEABLE]

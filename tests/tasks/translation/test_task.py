@@ -11,7 +11,6 @@ import torch
 import hybonet
 from hybonet import TranslationModel
 from hybonet.data import load_corpus
-from hybonet.data.text.loading import corpus_of_pairs
 from hybonet.data.text.translation_data import prepare
 from hybonet.nn import LorentzLinear
 from hybonet.tasks.run import Run, start
@@ -142,9 +141,7 @@ def test_pairs_of_python_are_text(tmp_path):
         model = hybonet.train("translation", pairs, direction="en-de", out=tmp_path / "run", reporter=False, **changes)
     assert model.about["languages"] == ["en", "de"]
     assert model.evaluate()["sentences"] == 2
-    rows = corpus_of_pairs([{"translation": {"de": b, "en": a}} for a, b in pairs], direction="en-de")
-    assert rows.splits == corpus_of_pairs(pairs, direction="en-de").splits
-    assert corpus_of_pairs(pandas.DataFrame(pairs)).splits == rows.splits
+    assert load_corpus(pandas.DataFrame(pairs)).splits == load_corpus(pairs, direction="en-de").splits
 
 
 def test_one_sentence_is_not_several(model):

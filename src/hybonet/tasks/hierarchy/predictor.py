@@ -32,7 +32,7 @@ class HierarchyModel(Predictor):
 
     Example:
         >>> from hybonet.tasks.hierarchy.task import HierarchySettings
-        >>> family = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine"), ("canine", "mammal")])
+        >>> family = Hierarchy.from_edges([("dog", "canine"), ("canine", "mammal"), ("cat", "mammal")])
         >>> task = HierarchyTask(HierarchySettings(), family)
         >>> model = HierarchyModel(task.build_model(), task)
         >>> [answer["ancestor"] for answer in model.predict(node="dog", top=2)]

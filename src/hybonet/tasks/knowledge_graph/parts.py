@@ -8,17 +8,20 @@ from typing import Any
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.tasks.knowledge_graph.data import TrainingGraph, load, read, write
 from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel
+from hybonet.tasks.knowledge_graph.options import DataOptions
 from hybonet.tasks.knowledge_graph.pictures import pictures
 from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel
 from hybonet.tasks.knowledge_graph.recipes import RECIPES
 from hybonet.tasks.knowledge_graph.report import after_training, headline, next_command
 from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings
 from hybonet.tasks.knowledge_graph.task import KnowledgeGraphTask, evaluate
+from hybonet.tasks.recipes import recipe
 from hybonet.training import FitResult
 
 __all__ = [
     "RECIPES",
     "after_training",
+    "choose_recipe",
     "headline",
     "load",
     "measures",
@@ -74,6 +77,17 @@ def measures(trained: KnowledgeGraphTask, result: FitResult) -> dict[str, Any]:
     if trained.teacher is not None:
         found["teachers"] = trained.teachers
     return found
+
+
+def choose_recipe(name: str | None, changes: list[str], options: DataOptions, data: Any) -> tuple[str, list[str]]:
+    """The recipe to start from; one that learns from trained runs needs some."""
+    chosen = name or "default"
+    if recipe(chosen, "kg").distilled and not options.teacher:
+        raise ValueError(
+            f"expected --teacher RUN with the recipe {chosen}, which learns from trained runs; give one or more, or "
+            "choose another recipe"
+        )
+    return chosen, changes
 
 
 def rate(chosen: KnowledgeGraphSettings) -> tuple[int, str]:

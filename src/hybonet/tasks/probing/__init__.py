@@ -4,7 +4,7 @@ from hybonet.tasks.base import TaskSpec, Verb
 from hybonet.tasks.probing import options
 
 _TRAIN = """
-`hybonet probe ENCODER` is short for `hybonet train probe --data ENCODER`.
+`hybonet probe ENCODER` is short for `hybonet train probe --data ENCODER …`.
 
 `hybonet probe runs/translator --trees toy --recipe probe-tutorial --out runs/probe` probes every layer of a translator.
 

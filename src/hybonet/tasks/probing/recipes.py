@@ -6,6 +6,7 @@ from typing import Any
 
 from hybonet.tasks.probing.settings import ProbeSettings
 from hybonet.training import ScheduleSettings
+from hybonet.training.ranges import Between, Range
 
 
 def default() -> ProbeSettings:
@@ -33,29 +34,37 @@ def paper(**changes: Any) -> ProbeSettings:
     return ProbeSettings(**settings)
 
 
+_RANGES: dict[str, Range] = {"lr": Between(2e-5, 0.05, log=True), "scale": Between(1.0, 20.0, log=True)}
+
+
 RECIPES: dict[str, dict[str, Any]] = {
     "probe": {
         "about": "all layers of an encoder on a treebank of ten thousand sentences, minutes",
         "settings": default(),
+        "ranges": _RANGES,
     },
     "probe-tutorial": {
         "about": "all layers of a small encoder on the toy treebank, half a minute",
         "settings": tutorial(),
+        "ranges": _RANGES,
         "data": "toy",
     },
     "paper-probe": {
         "about": "the paper's settings for HyboNet's states (it probed parsed IWSLT'14 text)",
         "settings": paper(),
+        "ranges": _RANGES,
         "published": {"uuas": 0.59, "dspr": 0.70, "root": 0.64, "nspr": 0.92},
     },
     "paper-probe-hatt": {
         "about": "the paper's settings for HAtt's states",
         "settings": paper(weight_decay=1e-6),
+        "ranges": _RANGES,
         "published": {"uuas": 0.50, "dspr": 0.64, "root": 0.49, "nspr": 0.88},
     },
     "paper-probe-euclid": {
         "about": "the paper's settings for a Euclidean Transformer's states",
         "settings": paper(batch_size=64),
+        "ranges": _RANGES,
         "published": {"uuas": 0.36, "dspr": 0.30, "root": 0.12, "nspr": 0.88},
     },
 }
