@@ -42,7 +42,8 @@ def train(
             options about the data (``columns="s,p,o"``), by name.
 
     Example:
-        >>> ring = [(f"n{i}", name, f"n{(i + step) % 9}") for i in range(9) for step, name in ((1, "next"), (2, "skip"))]
+        >>> steps = {"next": 1, "skip": 2}
+        >>> ring = [(f"n{i}", name, f"n{(i + step) % 9}") for i in range(9) for name, step in steps.items()]
         >>> model = train("kg", ring, epochs=1, dim=8, reporter=False)
         >>> model.predict(head="n0", relation="next", top=1).columns[:3]
         ['head', 'relation', 'tail']
