@@ -30,24 +30,25 @@ def test_lift_and_projx_land_on_the_sheet_and_keep_the_space_part(dtype, K, scal
 @over_curvatures
 def test_lift_onto_is_the_lift_of_the_sum_and_has_its_gradients(dtype, K):
     x = G.lift(torch.randn(4, 1, 6, dtype=dtype, generator=seeded()), K=K).requires_grad_()
-    v = torch.randn(3, 6, dtype=dtype, generator=seeded(1)).requires_grad_()
+    v = torch.randn(3, 7, dtype=dtype, generator=seeded(1)).requires_grad_()
     K = torch.tensor(K, dtype=dtype, requires_grad=True)
-    ours, expected = lift_onto(x, v, K=K), G.lift(x[..., 1:] + v, K=K)
+    torch.testing.assert_close(lift_onto(v, K=K), G.lift(v[..., 1:], K=K))
+    ours, expected = lift_onto(v, x, K=K), G.lift(x[..., 1:] + v[..., 1:], K=K)
     torch.testing.assert_close(ours, expected)
     weight = torch.randn(ours.shape, dtype=dtype, generator=seeded(2))
     torch.testing.assert_close(
         torch.autograd.grad((ours * weight).sum(), (x, v, K)), torch.autograd.grad((expected * weight).sum(), (x, v, K))
     )
     if dtype == torch.float64:
-        assert torch.autograd.gradgradcheck(lambda x, v, K: lift_onto(x, v, K=K), (x, v, K))
+        assert torch.autograd.gradgradcheck(lambda x, v, K: lift_onto(v, x, K=K), (x, v, K))
 
 
 def test_lift_onto_stands_still_where_it_is_clamped():
-    v = torch.tensor([1e30, 1.0], requires_grad=True)
-    y = lift_onto(G.origin(3, K=-1.0), v, K=-1.0)
+    v = torch.tensor([0.0, 1e30, 1.0], requires_grad=True)
+    y = lift_onto(v, G.origin(3, K=-1.0), K=-1.0)
     y[1:].sum().backward()
     assert y.isfinite().all()
-    assert v.grad.tolist() == [0.0, 1.0]
+    assert v.grad.tolist() == [0.0, 0.0, 1.0]
 
 
 @over_dtypes

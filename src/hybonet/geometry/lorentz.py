@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from hybonet.geometry.fused import Fused
+from hybonet.geometry.fused import Fused, readable
 from hybonet.geometry.numerics import Curvature, bounded, origin_time, precision, working
 
 
@@ -53,48 +53,58 @@ def scaled_cinner(x: Tensor, y: Tensor, factor: float) -> Tensor:
 
 
 class _LiftOnto(Fused):
-    """(x, v) -> the point with space part x_s + v, in a forward and a backward of few passes.
+    """(v, x) -> the point with space part v_s + x_s, in a forward and a backward of few passes.
 
-    The backward needs the result alone, which is why the sum is not autograd's.
+    The backward needs the result alone, which is why the sum is not autograd's. Rows keep the room of time throughout:
+    those of d - 1 coordinates would neither begin at cache lines nor fill whole vectors.
     """
 
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(x: Tensor, v: Tensor, k: Curvature) -> Tensor:
-        space = bounded(x[..., 1:] + v)
-        return torch.cat(((space.square().sum(-1, keepdim=True) + k).sqrt(), space), dim=-1)
+    def forward(v: Tensor, x: Tensor | None, k: Curvature) -> Tensor:
+        y = v.clone() if x is None else v + x
+        length = torch.linalg.vector_norm(y[..., 1:], dim=-1, keepdim=True)
+        limit = precision(y.dtype).max_coordinate
+        if not (readable(length) and length.numel() and length.max().item() < limit):  # else no coordinate is beyond it
+            y = y.clamp(-limit, limit)
+            length = torch.linalg.vector_norm(y[..., 1:], dim=-1, keepdim=True)
+        y[..., :1] = (length.square() + k).sqrt()
+        return y
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, Curvature], output: Tensor) -> None:
-        k = inputs[2]
-        ctx.shapes = inputs[0].shape, inputs[1].shape
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor | None, Curvature], output: Tensor) -> None:
+        v, x, k = inputs
+        ctx.shapes = v.shape, None if x is None else x.shape
         ctx.save_for_backward(output, *([k] if isinstance(k, Tensor) else []))
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         y, *learned = ctx.saved_tensors
-        share = grad[..., :1] / y[..., :1]
+        time = y[..., :1]
+        share = grad[..., :1] / time
+        total = torch.addcmul(grad, y, share)
         limit = precision(y.dtype).max_coordinate
-        # What was clamped stands still.
-        total = torch.ops.aten.hardtanh_backward(torch.addcmul(grad, y, share), y, -limit, limit)
+        if not (readable(y) and y.numel() and time.max().item() < limit):
+            total = torch.ops.aten.hardtanh_backward(total, y, -limit, limit)  # what was clamped stands still
         total[..., :1] = 0.0
+        of_v, of_x = ctx.shapes
         grad_k = 0.5 * share.sum_to_size(learned[0].shape) if ctx.needs_input_grad[2] else None
-        return total.sum_to_size(ctx.shapes[0]), total[..., 1:].sum_to_size(ctx.shapes[1]), grad_k
+        return total.sum_to_size(of_v), None if of_x is None else total.sum_to_size(of_x), grad_k
 
 
-def lift_onto(x: Tensor, v: Tensor, *, K: Curvature) -> Tensor:
-    r"""Add to a point in the chart of its space part: the point with space part :math:`x_s + v`.
+def lift_onto(v: Tensor, x: Tensor | None = None, *, K: Curvature) -> Tensor:
+    r"""The point with space part :math:`v_s`, or :math:`v_s + x_s`; what stands where time belongs is not read.
 
-    Shapes: ``(..., d), (..., d - 1) -> (..., d)``.
+    Shapes: ``(..., d), (..., d) -> (..., d)``.
 
     Example:
         >>> import torch
-        >>> lift_onto(torch.tensor([2.2361, 0.0, 2.0]), torch.tensor([0.0, -2.0]), K=-1.0)
+        >>> lift_onto(torch.tensor([9.0, 0.0, -2.0]), torch.tensor([2.2361, 0.0, 2.0]), K=-1.0)
         tensor([1., 0., 0.])
     """
     lifted = _LiftOnto.apply if torch.is_grad_enabled() else _LiftOnto.forward
-    return lifted(working(x), working(v), -1.0 / K).to(v.dtype)
+    return lifted(working(v), None if x is None else working(x), -1.0 / K).to(v.dtype)
 
 
 def lift(space: Tensor, *, K: Curvature) -> Tensor:

@@ -55,4 +55,7 @@ class LorentzFeedForward(LorentzModule):
         self.linear2.reset_parameters()
 
     def forward(self, x: Tensor, residual: Tensor | None = None) -> Tensor:
-        return self.linear2(self.linear1(x), residual)
+        first, second = self.linear1, self.linear2
+        if first.form == "scaled" and second.activation is not None and not self.manifold.check and not first.watched:
+            return second(first.without_time(x), residual)  # the second makes time anew after its activation
+        return second(first(x), residual)

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hybonet.geometry import Lorentz, lift
+from hybonet.geometry import Lorentz
 from hybonet.geometry.fused import Fused, readable
 from hybonet.geometry.lorentz import lift_onto
 from hybonet.geometry.numerics import Curvature, origin_time, precision, working
@@ -262,8 +262,19 @@ class LorentzLinear(LorentzModule):
             residual = None if residual is None else residual.unflatten(-1, (self.num_heads, -1))
         if self.form in GATED or residual is None:
             return self._lifted(u, self.scale)
-        added = dropout(wide_in_autocast(u), self.residual_dropout, self.training)
-        return lift_onto(residual, added, K=self.manifold.K)
+        return lift_onto(
+            dropout(wide_in_autocast(u), self.residual_dropout, self.training), residual, K=self.manifold.K
+        )
+
+    def without_time(self, x: Tensor) -> Tensor:
+        """Of an ungated form: the output, with zero where its time belongs."""
+        return self._product(self._activated(x), self.weight, self.bias)
+
+    @property
+    def watched(self) -> bool:
+        """Whether there are hooks, which want the layer to be called."""
+        hooks = (self._forward_hooks, self._forward_pre_hooks, self._backward_hooks, self._backward_pre_hooks)
+        return any(hooks)
 
     def side_by_side(self, others: Sequence[LorentzLinear], x: Tensor) -> Tensor:
         """What this layer and others of the same sizes and options make of the same points, by one product.
@@ -274,7 +285,8 @@ class LorentzLinear(LorentzModule):
         layers = (self, *others)
         weight = torch.cat([each.weight for each in layers])
         bias = None if self.bias is None else torch.cat([each.bias for each in layers])  # type: ignore[misc]
-        u = self._product(x, weight, bias).unflatten(-1, (len(layers), self.num_heads or 1, -1))
+        product = linear if self.form in GATED else self._product
+        u = product(x, weight, bias).unflatten(-1, (len(layers), self.num_heads or 1, -1))
         if self.form not in GATED:
             return self._lifted(u, 1.0)
         scales = [torch.as_tensor(each.scale, dtype=weight.dtype, device=weight.device) for each in layers]
@@ -288,24 +300,31 @@ class LorentzLinear(LorentzModule):
         if self.form != "scaled" or is_sparse_rows(x):
             h = dropped(x, p, self.training)
             return h if self.activation is None else self.activation(h)
-        space = x.unflatten(-1, (self.in_heads, -1))[..., 1:]
-        space = dropout(space if self.activation is None else self.activation(space), p)
-        return lift(space, K=self.manifold.K).flatten(-2)
+        h = x.unflatten(-1, (self.in_heads, -1)) if self.in_heads > 1 else x
+        if self.activation in (torch.relu, F.gelu):  # number by number: time, which is not read, may go along
+            h = self.activation(h)
+        elif self.activation is not None:
+            h = F.pad(self.activation(h[..., 1:]), (1, 0))
+        h = lift_onto(dropout(wide_in_autocast(h), p), K=self.manifold.K)
+        return h.flatten(-2) if self.in_heads > 1 else h
 
     def _product(self, h: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        """W h + b, with both in the form's units."""
+        """W h + b, with both in the form's units, and zero where times of the output belong."""
         if self.form == "scaled":
             width = self.width or self.in_features
             columns = weight.new_ones(self.in_features)
             self._time_columns(columns).fill_(time_unit(width))
             weight = weight * columns
             bias = None if bias is None else bias * unit(width, K=self.manifold.K)
+        head = self.out_features // (self.num_heads or 1)
+        weight = F.pad(weight.unflatten(0, (-1, head - 1)), (0, 0, 1, 0)).flatten(0, 1)
+        bias = None if bias is None else F.pad(bias.unflatten(0, (-1, head - 1)), (1, 0)).flatten()
         return linear(h, weight, bias)
 
     def _lifted(self, u: Tensor, scale: Curvature) -> Tensor:
         if self.form in GATED:
             return gated_lift(u, scale, K=self.manifold.K)
-        return lift(wide_in_autocast(u), K=self.manifold.K)
+        return lift_onto(wide_in_autocast(u), K=self.manifold.K)
 
     def _gate_and_direction(self, x: Tensor, h: Tensor, residual: Tensor | None) -> Tensor:
         bias: Tensor | None = self.bias

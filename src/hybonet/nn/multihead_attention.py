@@ -222,6 +222,5 @@ class LorentzMultiheadAttention(LorentzModule):
 
 def _is_one_product(layer: LorentzLinear) -> bool:
     """Whether a layer does no more than its product and lift, unwatched by hooks."""
-    hooks = layer._forward_hooks or layer._forward_pre_hooks or layer._backward_hooks or layer._backward_pre_hooks
     bare = layer.gate_bias and layer.activation is None and not layer.dropout
-    return bare and layer.form != "paper_code" and not hooks
+    return bare and layer.form != "paper_code" and not layer.watched

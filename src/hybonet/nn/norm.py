@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
-from hybonet.geometry.fused import Fused
+from hybonet.geometry.fused import Fused, readable
 from hybonet.geometry.numerics import Curvature, origin_time, precision, working
 from hybonet.nn.module import LorentzModule, wide_in_autocast
 from hybonet.nn.scales import NORM_LENGTH
@@ -28,8 +28,11 @@ class _Sphere(Fused):
         norm = torch.linalg.vector_norm(x[..., 1:], dim=-1, keepdim=True)
         usable = (norm > precision(x.dtype).min_norm).logical_and_(norm < torch.inf)
         scale = torch.where(usable, radius / norm, 0.0)
-        space = (x[..., 1:] * scale * gain).masked_fill(~usable, 0.0)
-        return torch.cat(((space.square().sum(-1, keepdim=True) + k).sqrt(), space), dim=-1), scale
+        y = x * scale * gain
+        if not (readable(usable) and bool(usable.all())):
+            y = y.masked_fill(~usable, 0.0)
+        y[..., :1] = (torch.linalg.vector_norm(y[..., 1:], dim=-1, keepdim=True).square() + k).sqrt()
+        return y, scale
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
@@ -44,15 +47,19 @@ class _Sphere(Fused):
         radius, k = (tensors.pop(0) if c is None else c for c in ctx.constants)
         grad = torch.zeros_like(y) if grad is None else grad
         share = grad[..., :1] / y[..., :1]
-        total = torch.addcmul(grad[..., 1:], y[..., 1:], share)
-        direction = torch.where(scale > 0, x[..., 1:] * (scale / radius), 0.0)
-        into = total * gain
-        along = (into * direction).sum(-1, keepdim=True) * radius
+        into = torch.addcmul(grad, y, share) * gain
+        direction = x * scale  # of length r
+        if not (readable(scale) and bool((scale > 0).all())):
+            direction = direction.masked_fill(scale == 0, 0.0)
+        along = (into * direction)[..., 1:].sum(-1, keepdim=True)
         if grad_scale is not None:
             along = along + grad_scale * scale
-        grad_x = F.pad(scale * into - direction * (along * scale / radius), (1, 0))
+        grad_x = torch.addcmul(into * scale, direction, along * scale / radius**2, value=-1.0)
+        grad_x[..., :1] = 0.0
         needs = ctx.needs_input_grad
-        grad_gain = (total * direction * radius).sum_to_size(gain.shape) if needs[1] else None
+        grad_gain = None
+        if needs[1]:
+            grad_gain = (torch.addcmul(grad, y, share) * direction).sum_to_size(gain.shape)
         grad_radius = (along / radius).sum_to_size(radius.shape) if needs[2] else None
         grad_k = (0.5 * share).sum_to_size(k.shape) if needs[3] else None
         return grad_x, grad_gain, grad_radius, grad_k
@@ -104,7 +111,7 @@ class LorentzNorm(LorentzModule):
         self.manifold.validate(x, self.features)
         x = wide_in_autocast(x)
         wide, K = working(x), self.manifold.K
-        gain = wide.new_ones(()) if self.weight is None else self.weight.to(wide.dtype)
+        gain = wide.new_ones(()) if self.weight is None else F.pad(self.weight.to(wide.dtype), (1, 0))
         moved = _Sphere.apply if torch.is_grad_enabled() else _Sphere.forward  # small steps feel autograd's own cost
         return moved(wide, gain, NORM_LENGTH * origin_time(K), -1.0 / K)[0].to(x.dtype)
 

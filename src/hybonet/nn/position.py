@@ -6,10 +6,11 @@ import math
 from typing import Any, Literal
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
-from hybonet.geometry.lorentz import lift, lift_onto
+from hybonet.geometry.lorentz import lift_onto
 from hybonet.nn.dropout import dropout
 from hybonet.nn.linear import LorentzLinear, linear_options
 from hybonet.nn.module import LorentzModule
@@ -107,8 +108,8 @@ class LorentzPositionalEncoding(LorentzModule):
             return self.linear(x, position)
         self.manifold.validate(x, self.d_model)
         K = self.manifold.K
-        y = lift_onto(x, position * unit(self.d_model, K=K), K=K)
-        return lift(dropout(y[..., 1:], self.dropout), K=K) if self.dropout and self.training else y
+        y = lift_onto(F.pad(position * unit(self.d_model, K=K), (1, 0)), x, K=K)
+        return lift_onto(dropout(y, self.dropout), K=K) if self.dropout and self.training else y
 
     def extra_repr(self) -> str:
         return f"{self.d_model}, max_len={self.max_len}, kind={self.kind}"
