@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hybonet.geometry import Lorentz
+    from hybonet.nn import set_checks
     from hybonet.tasks.api import load, train
     from hybonet.tasks.graph.predictor import GraphModel
     from hybonet.tasks.hierarchy.predictor import HierarchyModel
@@ -17,6 +18,7 @@ __version__ = "0.2.0.dev0"
 
 _PLACES = {
     "Lorentz": "geometry",
+    "set_checks": "nn",
     "train": "tasks.api",
     "load": "tasks.api",
     "KnowledgeGraphModel": "tasks.knowledge_graph.predictor",
@@ -45,6 +47,7 @@ __all__ = [
     "TypingModel",
     "__version__",
     "load",
+    "set_checks",
     "train",
 ]
 

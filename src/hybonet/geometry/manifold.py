@@ -184,7 +184,7 @@ class Lorentz(nn.Module):
                 )
             raise ValueError(
                 f"{name} is off the sheet at row {row}: <x,x> = {value[row].item():.6g} where 1/K = {1 / K:.6g} was "
-                f"expected (K = {K:.6g}); projx({name}) rebuilds the time coordinate"
+                f"expected (K = {K:.6g}); {_remedy(rows, value, row, 1 / K, x.dtype, name)}"
             )
         return True
 
@@ -202,6 +202,8 @@ class Lorentz(nn.Module):
                 f"expected {name} with {features} ambient coordinates (time included) in its last dimension, "
                 f"got shape {tuple(x.shape)}"
             )
+        if x.dim() == 0 or x.shape[-1] < 2:
+            raise ValueError(f"expected {name} with at least 2 ambient coordinates, got shape {tuple(x.shape)}")
         if self.check:
             self.check_point(x, name=name)
 
@@ -392,3 +394,17 @@ class _Bounded(Fused):
         (log,) = ctx.saved_tensors
         outward = (log.abs() >= MAX_LOG_CURVATURE) & (log * grad < 0)
         return torch.where(outward, 0.0, grad)
+
+
+def _remedy(rows: Tensor, value: Tensor, row: int, expected: float, dtype: torch.dtype, name: str) -> str:
+    """What rows that are off the sheet look like, and what is to be done."""
+    rebuild, size = f"projx({name}) rebuilds the time coordinate", rows[:, 0].square()
+    error = (value[row] - expected).abs() / (size[row] - expected)
+    if dtype == torch.float64 and error <= precision(torch.float32).sheet_tolerance:
+        return f"it is off by {error.item():.1e} of time squared, as rounded to float32: {rebuild} in float64"
+    if bool((rows[:, 0] <= 0).any()) or bool((value > 0).any()):
+        return f"Euclidean features have no time coordinate: lift(features) adds it; of points, {rebuild}"
+    other = value[row]
+    if len(rows) > 1 and bool(((value - other).abs() <= precision(dtype).sheet_tolerance * (size - other)).all()):
+        return f"these are points of K = {1 / other.item():.4g}: give all layers the same manifold; {rebuild}"
+    return rebuild

@@ -11,7 +11,7 @@ from hybonet.nn.heads import FermiDiracDecoder, LorentzDistanceHead
 from hybonet.nn.kv_cache import KVCache
 from hybonet.nn.lifts import EuclideanToLorentz, LorentzToEuclidean
 from hybonet.nn.linear import LorentzLinear, gated_lift
-from hybonet.nn.module import LorentzModule, require_same_manifold
+from hybonet.nn.module import LorentzModule, require_same_manifold, set_checks
 from hybonet.nn.multihead_attention import LorentzMultiheadAttention
 from hybonet.nn.norm import LorentzNorm
 from hybonet.nn.pooling import LorentzCentroidPooling
@@ -59,6 +59,7 @@ __all__ = [
     "gated_lift",
     "lorentz_attention",
     "require_same_manifold",
+    "set_checks",
 ]
 
 if find_spec("torch_geometric") is not None:

@@ -140,7 +140,7 @@ class LorentzDistanceHead(LorentzModule):
         return head
 
     def forward(self, x: Tensor) -> Tensor:
-        self.manifold.validate(x, self.in_features)
+        self.check_input(x, self.in_features)
         if not torch.is_autocast_enabled(x.device.type):
             return self._logits(x)
         with torch.autocast(x.device.type, enabled=False):  # products of times, which are large, nearly cancel
@@ -193,7 +193,7 @@ class LorentzDistanceHead(LorentzModule):
         """
         if self.distance == "geodesic":
             raise ValueError("geodesic distances are no inner products; use distance='squared'")
-        self.manifold.validate(x, self.in_features)
+        self.check_input(x, self.in_features)
         question = _mirrored(x, 2.0 * self._scale(), origin_time(self.manifold.K) if self.at_origin else 0.0)
         if self.bias is None:
             return question, self.points()

@@ -43,7 +43,7 @@ class LazyLorentzLinear(LazyModuleMixin, LorentzLinear):
         """Take the size of the first input; weights that came with a ``load_state_dict`` are kept."""
         drawn = self.has_uninitialized_params()
         if drawn:
-            self.manifold.validate(x)
+            self.check_input(x)
             self.weight.materialize((self.rows, x.shape[-1]))  # type: ignore[attr-defined]
         self.in_features = self.weight.shape[1]
         if drawn:

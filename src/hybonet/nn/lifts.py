@@ -68,7 +68,7 @@ class LorentzToEuclidean(LorentzModule):
         self.method = method
 
     def forward(self, x: Tensor) -> Tensor:
-        self.manifold.validate(x)
+        self.check_input(x)
         return x[..., 1:] if self.method == "space" else self.manifold.logmap0(x)[..., 1:]
 
     def extra_repr(self) -> str:

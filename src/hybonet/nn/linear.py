@@ -247,9 +247,9 @@ class LorentzLinear(LorentzModule):
 
     def forward(self, x: Tensor, residual: Tensor | None = None) -> Tensor:
         if self.in_heads > 1 and x.shape[-1] == self.in_features:
-            self.manifold.validate(x.unflatten(-1, (self.in_heads, -1)))
+            self.check_input(x.unflatten(-1, (self.in_heads, -1)))
         else:
-            self.manifold.validate(x, self.in_features)
+            self.check_input(x, self.in_features)
         if residual is not None and residual.shape[-1] != self.out_features:
             raise ValueError(
                 f"expected residual with {self.out_features} ambient coordinates in its last dimension (the output's), "
@@ -281,7 +281,7 @@ class LorentzLinear(LorentzModule):
 
         Shapes: ``(..., in_features) -> (..., 1 + others, num_heads, out_features / num_heads)``.
         """
-        self.manifold.validate(x, self.in_features, name="query")
+        self.check_input(x, self.in_features, name="query")
         layers = (self, *others)
         weight = torch.cat([each.weight for each in layers])
         bias = None if self.bias is None else torch.cat([each.bias for each in layers])  # type: ignore[misc]

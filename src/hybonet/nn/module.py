@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
 from hybonet.geometry.numerics import working
+
+_checks: Literal["always", "once", "never"] = "once"
+
+
+def set_checks(when: Literal["always", "once", "never"]) -> None:
+    """When layers look at the points that they are given, and warn of what is none: ``"once"`` is the first batch.
+
+    They look whether the input is finite, on the manifold, and of its curvature. Nothing is looked at in compiled and
+    exported code. An error instead of a warning: ``Lorentz(check=True)``.
+
+    Example:
+        >>> import hybonet
+        >>> hybonet.set_checks("never")
+        >>> hybonet.set_checks("once")
+    """
+    global _checks  # noqa: PLW0603 - a switch for the process
+    if when not in ("always", "once", "never"):
+        raise ValueError(f"expected checks 'always', 'once' or 'never', got {when!r}")
+    _checks = when
 
 
 class LorentzModule(nn.Module):
@@ -40,6 +60,22 @@ class LorentzModule(nn.Module):
                 "for a curvature of -2 pass manifold=Lorentz(K=-2.0)"
             )
         self.manifold = Lorentz() if manifold is None else manifold
+        self._checked: set[str] = set()
+
+    def check_input(self, x: Tensor, features: int | None = None, *, name: str = "input") -> None:
+        """Refuse points of another width; see whether they are points as :func:`set_checks` says, and warn if not."""
+        self.manifold.validate(x, features, name=name)
+        if torch.compiler.is_compiling() or (name in self._checked and _checks == "once") or _checks == "never":
+            return
+        plain = type(x) in (Tensor, nn.Parameter) and x.layout == torch.strided and not x.is_meta
+        if self.manifold.check or not plain or torch.jit.is_tracing() or torch._C._are_functorch_transforms_active():
+            return
+        self._checked.add(name)
+        try:
+            self.manifold.check_point(x, name=name)
+        except ValueError as error:
+            what = f"{type(self).__name__}({self.extra_repr()}) on {self.manifold}"
+            warnings.warn(f"{what}: {error} (hybonet.set_checks('never') says nothing)", stacklevel=3)
 
     def register_parameter(self, name: str, param: nn.Parameter | None) -> None:
         super().register_parameter(name, param)

@@ -108,7 +108,7 @@ class LorentzNorm(LorentzModule):
             nn.init.ones_(self.weight)
 
     def forward(self, x: Tensor) -> Tensor:
-        self.manifold.validate(x, self.features)
+        self.check_input(x, self.features)
         x = wide_in_autocast(x)
         wide, K = working(x), self.manifold.K
         gain = wide.new_ones(()) if self.weight is None else F.pad(self.weight.to(wide.dtype), (1, 0))

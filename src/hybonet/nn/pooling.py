@@ -24,7 +24,7 @@ class LorentzCentroidPooling(LorentzModule):
     """
 
     def forward(self, x: Tensor, mask: Tensor | None = None, weights: Tensor | None = None) -> Tensor:
-        self.manifold.validate(x)
+        self.check_input(x)
         for name, given in (("mask", mask), ("weights", weights)):
             if given is not None and given.shape != x.shape[:-1]:
                 raise ValueError(f"expected {name} of shape {tuple(x.shape[:-1])}, got {tuple(given.shape)}")

@@ -106,7 +106,7 @@ class LorentzPositionalEncoding(LorentzModule):
     def _add(self, x: Tensor, position: Tensor) -> Tensor:
         if self.linear is not None:
             return self.linear(x, position)
-        self.manifold.validate(x, self.d_model)
+        self.check_input(x, self.d_model)
         K = self.manifold.K
         y = lift_onto(F.pad(position * unit(self.d_model, K=K), (1, 0)), x, K=K)
         return lift_onto(dropout(y, self.dropout), K=K) if self.dropout and self.training else y

@@ -63,14 +63,14 @@ class TangentLinear(LorentzModule):
             nn.init.zeros_(self.bias)
 
     def forward(self, x: Tensor, residual: Tensor | None = None) -> Tensor:
-        self.manifold.validate(x, self.in_features)
+        self.check_input(x, self.in_features)
         tangent = sparse_log0(x, K=self.manifold.K) if is_sparse_rows(x) else self.manifold.logmap0(x)[..., 1:]
         tangent = dropped(tangent, self.dropout, self.training)
         if self.activation is not None:
             tangent = self.activation(tangent)
         tangent = wide_in_autocast(linear(tangent, self.weight, self.bias))
         if residual is not None:
-            self.manifold.validate(residual, self.out_features, name="residual")
+            self.check_input(residual, self.out_features, name="residual")
             tangent = tangent + self.manifold.logmap0(residual)[..., 1:]
         return self.manifold.expmap0(F.pad(tangent, (1, 0)))
 
