@@ -210,7 +210,8 @@ def csqdist(x: Tensor, y: Tensor, *, K: Curvature) -> Tensor:
     r"""Squared Lorentzian distance of all pairs by one GEMM, clamped at 0.
 
     Shapes: ``(..., n, d), (..., m, d) -> (..., n, m)``. Absolute error about :math:`2\epsilon\,x_t y_t`: right for
-    training and ranking, not for the distance of near points far out (use :func:`sqdist`).
+    training and ranking, not for the distance of near points far out (use :func:`sqdist`). Of ``csqdist(x, x)`` the
+    diagonal is 0.
 
     Example:
         >>> import torch
@@ -220,7 +221,10 @@ def csqdist(x: Tensor, y: Tensor, *, K: Curvature) -> Tensor:
         tensor([[0.0000, 0.8284],
                 [0.8284, 0.0000]])
     """
-    return (scaled_cinner(x, y, -2.0) + 2.0 / K).relu_()  # relu: of all clamps the one that needs its result alone
+    square = scaled_cinner(x, y, -2.0) + 2.0 / K
+    if x is y:
+        square.diagonal(dim1=-2, dim2=-1).fill_(-1.0)  # nothing lies apart from itself
+    return square.relu_()  # relu: of all clamps the one that needs its result alone
 
 
 def cdist(x: Tensor, y: Tensor, *, K: Curvature) -> Tensor:

@@ -54,7 +54,8 @@ class RiemannianOptimizer(torch.optim.Optimizer):
             for param in given:
                 manifold = points[param]
                 if manifold is not None:
-                    self._step_manifold(param, ks[manifold], group)
+                    # The loops for points are quick as they are; a compiled step leaves them alone.
+                    torch.compiler.disable(self._step_manifold)(param, ks[manifold], group)
         # The step may have moved the sheet, further than it may go; points that hold their time follow it.
         for manifold in ks:
             if manifold.learnable:

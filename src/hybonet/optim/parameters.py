@@ -15,14 +15,30 @@ from hybonet.kernels.sampled_products import row_dots
 
 
 def manifold_of(param: Tensor) -> Lorentz | None:
-    """The manifold whose points a parameter holds, or None for a Euclidean one.
+    """The manifold whose points a parameter holds, or None for a Euclidean one; geoopt's Lorentz parameters count too.
 
     Example:
         >>> from hybonet.nn import LorentzEmbedding
         >>> manifold_of(LorentzEmbedding(10, 4, form="paper").weight)
         Lorentz(K=-1)
     """
-    return getattr(param, "manifold", None)
+    manifold = getattr(param, "manifold", None)
+    if manifold is None or isinstance(manifold, Lorentz):
+        return manifold
+    if isinstance(inside := getattr(manifold, "lorentz", None), Lorentz):  # of hybonet.interop.geoopt
+        return inside
+    name, k = getattr(manifold, "name", type(manifold).__name__), getattr(manifold, "k", None)
+    if name == "Euclidean":
+        return None
+    if name != "Lorentz" or k is None or k.requires_grad:
+        raise ValueError(
+            f"expected points of a Lorentz manifold of fixed curvature, got a parameter on {manifold}; step it with an "
+            "optimiser of its own library"
+        )
+    known = getattr(param, "_as_lorentz", None)
+    if known is None or -1.0 / float(k) != known.K:
+        known = param._as_lorentz = Lorentz(-1.0 / float(k))  # type: ignore[attr-defined]
+    return known
 
 
 def has_time(param: Tensor) -> bool:
