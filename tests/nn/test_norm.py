@@ -23,6 +23,7 @@ def test_is_the_written_formula(K, dtype):
     space = x[..., 1:] / x[..., 1:].norm(dim=-1, keepdim=True) * norm.weight * 2.0 * (-1 / manifold.K).sqrt()
     expected = torch.cat(((space.square().sum(-1, keepdim=True) - 1 / manifold.K).sqrt(), space), -1)
     plain.assert_same(norm(x), expected, [x, norm.weight, manifold.log_neg_curvature], dtype)
+    plain.assert_same(norm(x[0, 0]), norm(x)[0, 0], [x, norm.weight], dtype)  # one point alone
 
 
 def test_points_come_to_one_radius_and_keep_their_direction(manifold, dtype):

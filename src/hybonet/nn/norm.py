@@ -47,19 +47,21 @@ class _Sphere(Fused):
         radius, k = (tensors.pop(0) if c is None else c for c in ctx.constants)
         grad = torch.zeros_like(y) if grad is None else grad
         share = grad[..., :1] / y[..., :1]
-        into = torch.addcmul(grad, y, share) * gain
-        direction = x * scale  # of length r
+        total = torch.addcmul(grad, y, share)
         if not (readable(scale) and bool((scale > 0).all())):
-            direction = direction.masked_fill(scale == 0, 0.0)
-        along = (into * direction)[..., 1:].sum(-1, keepdim=True)
+            x = x.masked_fill(scale == 0, 0.0)
+        products = total * x
+        gains = gain[..., 1:].expand(x.shape[-1] - 1) if gain.dim() else gain.expand(x.shape[-1] - 1)
+        along = (products[..., 1:] @ gains).unsqueeze(-1) * scale
         if grad_scale is not None:
             along = along + grad_scale * scale
-        grad_x = torch.addcmul(into * scale, direction, along * scale / radius**2, value=-1.0)
+        grad_x = torch.addcmul(total * gain * scale, x, along * (scale / radius).square(), value=-1.0)
         grad_x[..., :1] = 0.0
         needs = ctx.needs_input_grad
         grad_gain = None
         if needs[1]:
-            grad_gain = (torch.addcmul(grad, y, share) * direction).sum_to_size(gain.shape)
+            grad_gain = products.reshape(-1, x.shape[-1]).mT @ scale.flatten()
+            grad_gain = grad_gain if gain.dim() else grad_gain[1:].sum()
         grad_radius = (along / radius).sum_to_size(radius.shape) if needs[2] else None
         grad_k = (0.5 * share).sum_to_size(k.shape) if needs[3] else None
         return grad_x, grad_gain, grad_radius, grad_k
