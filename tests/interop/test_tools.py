@@ -163,3 +163,41 @@ def test_distances_of_points_to_themselves_are_zero():
     assert not distances.diagonal().any()
     distances.sum().backward()
     assert x.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("learnable", [False, True])
+def test_hugging_face_models_are_saved_loaded_and_given_other_heads(learnable, tmp_path):
+    transformers = pytest.importorskip("transformers")
+
+    class Config(transformers.PretrainedConfig):
+        model_type = "hybonet-toy"
+
+        def __init__(self, classes=5, K=-2.0, **options):
+            super().__init__(**options)
+            self.classes, self.K = classes, K
+
+    class Toy(transformers.PreTrainedModel):
+        config_class = Config
+
+        def __init__(self, config):
+            super().__init__(config)
+            manifold = Lorentz(config.K, learnable=learnable)
+            self.table = LorentzEmbedding(20, 8, form="paper", manifold=manifold)
+            self.head = LorentzDistanceHead(8, config.classes, form="paper", manifold=manifold)
+            self.post_init()
+
+        def forward(self, index):
+            return self.head(self.table(index))
+
+    net = Toy(Config())
+    train(net, torch.optim.AdamW(net.parameters(), lr=0.1))
+    net.save_pretrained(tmp_path)
+    twin = Toy.from_pretrained(tmp_path)
+    assert torch.equal(net(INDEX), twin(INDEX))
+    assert twin.table.manifold.curvature == pytest.approx(net.table.manifold.curvature)
+    other = Toy.from_pretrained(tmp_path, config=Config(classes=9), ignore_mismatched_sizes=True)
+    assert other(INDEX).shape == (4, 5, 9)
+    assert_on_sheet(other.head.points(), manifold=other.head.manifold)
+    if not learnable:
+        with pytest.raises((RuntimeError, ValueError), match="expected curvature K = -1, got K = -2"):
+            Toy.from_pretrained(tmp_path, config=Config(K=-1.0))

@@ -132,16 +132,29 @@ class Lorentz(nn.Module):
             super()._load_from_state_dict(
                 state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
             )
+            if prefix + _FIXED in missing_keys:
+                missing_keys.remove(prefix + _FIXED)
             return
         if strict and prefix + _LEARNED in state_dict:
             unexpected_keys.append(prefix + _LEARNED)
         value = state_dict.get(prefix + _FIXED)  # older files have none
-        if value is None or value.is_meta:
+        try:
+            self.set_extra_state(value)
+        except ValueError as error:
+            error_msgs.append(f"{prefix + _FIXED}: {error}")
+
+    def get_extra_state(self) -> Tensor:
+        """The K of a state, as other loaders than torch's ask for it."""
+        return self._number
+
+    def set_extra_state(self, state: Tensor | None) -> None:
+        """Refuse the state of another fixed K."""
+        if state is None or state.is_meta or self.learnable:
             return
-        number = float(value)
-        if not math.isclose(number, self._fixed, rel_tol=4 * torch.finfo(value.dtype).eps):
-            error_msgs.append(
-                f"{prefix + _FIXED}: expected curvature K = {self._fixed:.6g}, got K = {number:.6g}; build the model with "
+        number = float(state)
+        if not math.isclose(number, self._fixed, rel_tol=4 * torch.finfo(state.dtype).eps):
+            raise ValueError(
+                f"expected curvature K = {self._fixed:.6g}, got K = {number:.6g}; build the model with "
                 f"manifold=Lorentz(K={number:.6g})"
             )
 
