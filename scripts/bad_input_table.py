@@ -20,7 +20,7 @@ INTRODUCTION = """# What the command line says to mistakes
 
 Each of these {count} mistakes ends with exit code 2, no traceback, and not a byte on disk changed;
 `tests/cli/test_bad_input.py` checks it. The table is made by `python scripts/bad_input_table.py`, which tries every one
-of them in a folder with a file `triples.tsv` and a run `run` trained on it, and a network (`edges.csv`,
+of them in a folder with a file `triples.tsv` and a run `run` trained on it, and a graph (`edges.csv`,
 `features.csv`, `labels.csv`) with a run of links `net` and one of classes `teams`, and `mentions.jsonl`,
 `words.txt` and a typing run `typed`.
 """
