@@ -74,6 +74,17 @@ class FitResult:
     reporter: Reporter = field(default_factory=Reporter, repr=False)
 
 
+class _Step(nn.Module):
+    """Model and loss in one call: what averages gradients over processes must be called once per step."""
+
+    def __init__(self, task: Task, model: nn.Module) -> None:
+        super().__init__()
+        self.task, self.model = task, model
+
+    def forward(self, batch: Any) -> Tensor:
+        return self.task.loss(self.model, batch)
+
+
 class Trainer:
     """Trains a task in a run folder.
 
@@ -109,7 +120,7 @@ class Trainer:
                 self.position = Position(**saved)
                 self.position.finished = self.position.batch == 0 and self._at_the_end()
             self._tidy_up()
-            self.wrapped = self.processes.wrap(self.model)
+            self.step = self.processes.wrap(_Step(self.task, self.model))
             self.saved_at = time.monotonic()
             with self.reporter.running(self._total_batches(), self._batches_done()):
                 while not self.position.finished:
@@ -121,7 +132,7 @@ class Trainer:
     # -- one epoch ------------------------------------------------------------------------------------------------
 
     def _train_epoch(self) -> None:
-        self.wrapped.train()
+        self.step.train()
         position, per_epoch = self.position, self.task.batches_per_epoch()
         started, worked = time.monotonic() - position.seconds, time.process_time() - position.processor_seconds
         rank, world = self.processes.rank, self.processes.world
@@ -145,11 +156,11 @@ class Trainer:
 
     def _forward_backward(self, batch: Any, last_of_update: bool) -> float:
         """Gradients of one batch; they are exchanged between processes only with the last of an update."""
-        alone = nullcontext() if last_of_update or self.processes.world == 1 else self.wrapped.no_sync()  # type: ignore[operator]
+        alone = nullcontext() if last_of_update or self.processes.world == 1 else self.step.no_sync()  # type: ignore[operator]
         device = torch.device(self.settings.device).type
         with alone:
             with torch.autocast(device, torch.bfloat16, enabled=self.settings.precision == "bfloat16"):
-                loss = self.task.loss(self.wrapped, batch)
+                loss = self.step(batch)
             (loss / self._batches_of_update()).backward()
         value = self.processes.mean(loss.item())
         if not math.isfinite(value):

@@ -24,9 +24,9 @@ class Processes:
         """Whether this process validates, saves and prints."""
         return self.rank == 0
 
-    def wrap(self, model: nn.Module) -> nn.Module:
-        """The model as the loss calls it: with gradients averaged over processes if there are several."""
-        return nn.parallel.DistributedDataParallel(model) if self.world > 1 else model
+    def wrap(self, step: nn.Module) -> nn.Module:
+        """What gives the loss of a batch, with gradients averaged over processes if there are several."""
+        return nn.parallel.DistributedDataParallel(step) if self.world > 1 else step
 
     def agree(self, value: Any) -> Any:
         """The main process's value, in every process."""

@@ -39,7 +39,7 @@ class Task(Protocol):
         """The batches of an epoch from number ``start`` on; process ``rank`` of ``world`` gets its share of each."""
 
     def loss(self, model: nn.Module, batch: Any) -> Tensor:
-        """Mean loss of a batch; the model is to be called, not reached into, since it may be wrapped."""
+        """Mean loss of a batch; the model is the one that was built, however many processes train it."""
 
     def validate(self, model: nn.Module) -> dict[str, float]:
         """Metrics on the validation data."""

@@ -20,7 +20,7 @@ class Oracle(TripleScorer):
         for child, parent in parents.items():
             self.told[graph.entities.find(child), graph.entities.find(parent)] = certainty
 
-    def forward(self, heads, relations, tails=None, *, pool=None, choice=None):
+    def forward(self, heads, relations, tails=None, *, pool=None):
         assert tails is None
         return self.told[heads].clone() if pool is None else self.told[heads][:, pool]
 

@@ -12,15 +12,16 @@ from torch import Tensor, nn
 
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.geometry import Lorentz
+from hybonet.kernels.inner_softmax import Places
 from hybonet.metrics.ranking import KnownAnswers, KnownTriples, ranking_metrics
 from hybonet.metrics.relations import direction_shares, symmetric_share
 from hybonet.optim import RiemannianAdam
 from hybonet.tasks.knowledge_graph import models as baselines
 from hybonet.tasks.knowledge_graph.distillation import TeacherAnswers
 from hybonet.tasks.knowledge_graph.evaluation import evaluate, rank_split
+from hybonet.tasks.knowledge_graph.inner_product_loss import Choice, SoftAnswers, inner_product_loss
 from hybonet.tasks.knowledge_graph.losses import all_entities_loss, binary_loss_against, regularisation, triple_loss
-from hybonet.tasks.knowledge_graph.models.inner_product import Choice, InnerProductModel, SoftAnswers
-from hybonet.tasks.knowledge_graph.models.inner_softmax import Places
+from hybonet.tasks.knowledge_graph.models.inner_product import InnerProductModel
 from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings
@@ -167,39 +168,34 @@ class KnowledgeGraphTask:
         entities, probability = self.teacher.of(heads, relations)
         return SoftAnswers(entities, self.settings.distillation_weight * probability)
 
-    def loss(self, model: nn.Module, batch: Batch) -> Tensor:
+    def loss(self, model: TripleModel, batch: Batch) -> Tensor:
         s = self.settings
         batch = batch.to(s.device)
         weight = torch.full((len(batch.heads),), batch.weight, device=s.device)
         if self.relation_weights is not None:
             weight = weight * self.relation_weights.to(s.device)[batch.relations]
-        if (
-            s.loss == "softmax"
-            and s.negative_sampling != "per_triple"
-            and isinstance(unwrapped(model), InnerProductModel)
-        ):
+        if s.loss == "softmax" and s.negative_sampling != "per_triple" and isinstance(model, InnerProductModel):
             loss = self._softmax_loss(model, batch, weight)
         elif batch.candidates is None:
             loss = (weight * self._loss_against_all(model, batch)).sum()
         else:
             loss = (weight * self._loss_against_candidates(model, batch)).sum()
         if s.regularizer != "none":
-            table: Any = unwrapped(model)
-            touched = [table.penalised(batch.heads), table.penalised(batch.tails)]
+            touched = [model.penalised(batch.heads), model.penalised(batch.tails)]
             share = s.regularization * batch.weight * len(batch.heads)
             loss = loss + share * regularisation(touched, 2 if s.regularizer == "l2" else 3)
         return loss
 
-    def _softmax_loss(self, model: nn.Module, batch: Batch, weight: Tensor) -> Tensor:
+    def _softmax_loss(self, model: InnerProductModel, batch: Batch, weight: Tensor) -> Tensor:
         """The fused loss of models whose scores are inner products."""
         s = self.settings
         known = Places(*self.known_answers.of(batch.heads, batch.relations)) if s.filter_negatives else None
         total = self.data.num_entities if s.negative_sampling == "shared" else None
         logit_scale = self._logit_scale_of(batch)
         choice = Choice(weight, known, s.label_smoothing, total, logit_scale, batch.soft)
-        return model(batch.heads, batch.relations, batch.tails, pool=batch.candidates, choice=choice)
+        return inner_product_loss(model, batch.heads, batch.relations, batch.tails, choice, pool=batch.candidates)
 
-    def _loss_against_all(self, model: nn.Module, batch: Batch) -> Tensor:
+    def _loss_against_all(self, model: TripleModel, batch: Batch) -> Tensor:
         s = self.settings
         scores = self._scaled(model(batch.heads, batch.relations), batch)
         if s.filter_negatives:
@@ -213,7 +209,7 @@ class KnowledgeGraphTask:
             masked=s.filter_negatives,
         )
 
-    def _loss_against_candidates(self, model: nn.Module, batch: Batch) -> Tensor:
+    def _loss_against_candidates(self, model: TripleModel, batch: Batch) -> Tensor:
         s, candidates = self.settings, batch.candidates
         assert candidates is not None
         if s.negative_sampling == "per_triple":
@@ -286,8 +282,3 @@ def check_teachable(settings: KnowledgeGraphSettings) -> None:
             f"teacher, got loss={settings.loss}, negative_sampling={settings.negative_sampling}, model={name}; "
             "change them, or leave it out"
         )
-
-
-def unwrapped(model: nn.Module) -> nn.Module:
-    """The model itself: under several processes it is wrapped."""
-    return getattr(model, "module", model)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from hybonet.geometry.numerics import working
-from hybonet.tasks.knowledge_graph.models.inner_softmax import Places, inner_softmax_loss
+from hybonet.kernels.inner_softmax import Places, inner_softmax_loss
 
 
 def token_cross_entropy(question: Tensor, candidates: Tensor, labels: Tensor, label_smoothing: float = 0.0) -> Tensor:

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
+from hybonet.kernels import inner_softmax
+from hybonet.kernels.inner_softmax import Places, inner_softmax_loss
 from hybonet.tasks.knowledge_graph import models as baselines
+from hybonet.tasks.knowledge_graph.inner_product_loss import Choice, SoftAnswers, inner_product_loss
 from hybonet.tasks.knowledge_graph.losses import softmax_loss
-from hybonet.tasks.knowledge_graph.models import inner_softmax
-from hybonet.tasks.knowledge_graph.models.inner_product import Choice, SoftAnswers
-from hybonet.tasks.knowledge_graph.models.inner_softmax import Places, inner_softmax_loss
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 
 B, C, K = 9, 30, 5
@@ -98,7 +98,7 @@ def test_a_choice_is_the_softmax_loss_of_the_scores(model, pooled, smoothing, fi
         model.zero_grad()
         if fused:
             choice = Choice(weight, known if filtered else None, smoothing, 40 if pooled else None, logit_scale)
-            loss = model(heads, relations, tails, pool=pool, choice=choice)
+            loss = inner_product_loss(model, heads, relations, tails, choice, pool=pool)
         else:
             scores = model(heads, relations)
             scores = scores if logit_scale is None else scores * logit_scale[:, None]
@@ -122,15 +122,15 @@ def test_a_pool_of_all_entities_is_no_sample_whatever_is_known():
     heads, tails, relations = torch.randint(40, (B,)), torch.randint(40, (B,)), torch.randint(6, (B,))
     known = Places(torch.zeros(30, dtype=torch.long), torch.arange(30))
     weight = torch.ones(B, dtype=torch.float64)
-    whole = model(heads, relations, tails, choice=Choice(weight, known))
-    pool = model(heads, relations, tails, pool=torch.arange(40), choice=Choice(weight, known, total=40))
+    whole = inner_product_loss(model, heads, relations, tails, Choice(weight, known))
+    pool = inner_product_loss(model, heads, relations, tails, Choice(weight, known, total=40), pool=torch.arange(40))
     torch.testing.assert_close(pool, whole)
 
 
 def test_a_choice_needs_one_right_tail_a_question():
     model = TripleScorer(4, 1, 3)
     with pytest.raises(ValueError, match="one right tail"):
-        model(torch.tensor([0]), torch.tensor([0]), torch.tensor([[1, 2]]), choice=Choice(torch.ones(1)))
+        inner_product_loss(model, torch.tensor([0]), torch.tensor([0]), torch.tensor([[1, 2]]), Choice(torch.ones(1)))
 
 
 @pytest.mark.parametrize("pooled", [False, True])
@@ -149,7 +149,7 @@ def test_soft_answers_share_the_target_with_the_right_tail(pooled):
     logit_scale = 0.5 + torch.rand(B, dtype=torch.float64)
     weight = torch.rand(B, dtype=torch.float64)
     choice = Choice(weight, None, 0.0, None, logit_scale, SoftAnswers(entities, target))
-    fused = model(heads, relations, tails, pool=torch.arange(40) if pooled else None, choice=choice)
+    fused = inner_product_loss(model, heads, relations, tails, choice, pool=torch.arange(40) if pooled else None)
     fused.backward()
     gradients = [p.grad.clone() for p in model.parameters() if p.grad is not None]
     model.zero_grad()
