@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from hybonet.training.lock import LOCK, locked
+
 
 def check_unused(out: Path) -> None:
     """Raise a ``ValueError`` unless there is nothing at ``out``, or an empty folder.
@@ -19,7 +21,7 @@ def check_unused(out: Path) -> None:
     """
     if out.exists() and not out.is_dir():
         raise ValueError(f"expected a new or empty folder, got the file {str(out)!r}; choose another place")
-    if out.exists() and any(out.iterdir()):
+    if out.exists() and set(out.iterdir()) - set(unfinished(out)):
         raise ValueError(f"expected a new or empty folder, but {str(out)!r} holds files; choose another place")
 
 
@@ -49,11 +51,7 @@ def new_folder(out: Path, check: Callable[[], None] | None = None, *, last: str 
     try:
         staging.mkdir(parents=True)
         yield staging
-        if beside:
-            check()  # somebody may have written there in the meantime
-            _exchange(staging, out)
-        else:
-            _move_up(staging, out, last)
+        _put_in_place(staging, out, check, last if not beside else None)
     except BaseException:  # an interrupt, too, must leave nothing behind
         shutil.rmtree(staging, ignore_errors=True)
         with suppress(OSError):  # a folder that is in use by now stays
@@ -63,8 +61,8 @@ def new_folder(out: Path, check: Callable[[], None] | None = None, *, last: str 
 
 
 def unfinished(out: Path) -> list[Path]:
-    """Folders that a start killed half-way has left inside ``out``."""
-    return [entry for entry in out.glob(".*.partial") if entry.is_dir()]
+    """What a start that was killed half-way, or another that is under way, has left inside ``out``."""
+    return [entry for entry in out.glob(".*") if entry.name == LOCK or (entry.suffix == ".partial" and entry.is_dir())]
 
 
 def _can_be_exchanged(out: Path) -> bool:
@@ -74,11 +72,25 @@ def _can_be_exchanged(out: Path) -> bool:
     return not os.path.ismount(out) and not out.samefile(Path.cwd()) and os.access(out.parent, os.W_OK)
 
 
+def _put_in_place(staging: Path, out: Path, check: Callable[[], None], last: str | None) -> None:
+    """Others may start there, too: one of them wins, and what is being trained stays."""
+    if not out.exists():
+        try:
+            staging.rename(out)
+        except OSError:
+            check()
+            raise
+        return
+    with locked(out):
+        check()  # somebody may have written there in the meantime
+        if last is None:
+            _exchange(staging, out)
+        else:
+            _move_up(staging, out, last)
+
+
 def _exchange(staging: Path, out: Path) -> None:
     """Rename the finished folder; what it replaces goes only after that."""
-    if not out.exists():
-        staging.rename(out)
-        return
     retired = staging.with_suffix(".replaced")
     out.rename(retired)
     try:
@@ -92,6 +104,8 @@ def _exchange(staging: Path, out: Path) -> None:
 def _move_up(staging: Path, out: Path, last: str) -> None:
     """Put the finished files in place of the earlier ones."""
     for earlier in sorted(out.iterdir(), key=lambda entry: entry.name != last):
+        if earlier.name == LOCK:  # it is ours
+            continue
         if earlier.is_file():
             earlier.unlink()
         elif earlier != staging:

@@ -9,7 +9,8 @@ training adds ``checkpoint.safetensors``, ``model.safetensors`` (the best) and `
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,8 +22,9 @@ from hybonet.tasks.run_folder import CONFIG, CURVES, RECORD, new_run, read_json,
 from hybonet.training import FitResult, LoopSettings, Reporter, Task, Trainer, describe, override
 from hybonet.training.checkpoint import load_model, read_position
 from hybonet.training.device import check_device
+from hybonet.training.lock import locked
 from hybonet.training.loop import BEST, LAST
-from hybonet.training.processes import joined_processes
+from hybonet.training.processes import is_main_process, joined_processes
 from hybonet.training.settings import CHANGEABLE
 
 if TYPE_CHECKING:
@@ -139,8 +141,9 @@ class Run:
             resume: go on from the last checkpoint, if there is one.
             reporter: is told of the progress.
         """
-        task = self.task
-        with joined_processes(task.settings.device) as processes:
+        with joined_processes(self.settings.device) as processes, ExitStack() as held:
+            processes.main_first(lambda: held.enter_context(self._lock()))
+            task = self.task
             origin = provenance()  # the code may change while it trains
             trainer = Trainer(task, self.folder, resume_command=self.resume_command, reporter=reporter)
             result = trainer.fit(resume=resume)
@@ -149,6 +152,17 @@ class Run:
                 self._write_record(result, measures, origin)
                 self._draw_curves(result)
         return result
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        """Nobody else trains it meanwhile, and nobody has changed it since it was read."""
+        with locked(self.folder):
+            if Run(self.folder).config != self.config:
+                raise ValueError(
+                    f"expected the run in {str(self.folder)!r} as it was read, but another process has changed or "
+                    "replaced it since; look at it, and start again"
+                )
+            yield
 
     def _write_record(self, result: FitResult, measures: Mapping[str, Any], origin: Mapping[str, Any]) -> None:
         """The measures of a finished training with everything that they depend on."""
@@ -200,6 +214,10 @@ class Run:
                 f"expected a run to go on with, but {str(self.folder)!r} holds a model saved for use, without the "
                 "state of its training; start a new run"
             )
+        with self._lock() if is_main_process() else nullcontext():
+            self._change_settings(changes)
+
+    def _change_settings(self, changes: list[str]) -> None:
         before = self.settings
         after = override(before, changes)
         check_device(after.device)
@@ -232,8 +250,9 @@ class Run:
                 "or --set patience=none"
             )
         assert self.data is not None  # a run whose data are lost cannot go on, and nothing is written
-        self.config = {**self.config, "settings": after.model_dump()}
-        write_json(self.folder / CONFIG, self.config)
+        if is_main_process():
+            write_json(self.folder / CONFIG, {**self.config, "settings": after.model_dump()})
+        self.config = renewed(read_json(self.folder, CONFIG))
         for name in ("settings", "task"):
             self.__dict__.pop(name, None)
 

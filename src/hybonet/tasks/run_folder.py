@@ -11,6 +11,7 @@ from typing import Any
 
 from hybonet.files import write_atomically
 from hybonet.tasks.new_folder import new_folder, unfinished
+from hybonet.training.lock import refuse_locked
 
 CONFIG, RECORD = "config.json", "record.json"
 #: Pictures that runs of several tasks have.
@@ -66,6 +67,7 @@ def check_target(out: Path, *, overwrite: bool = False) -> None:
             f"expected an empty folder or an earlier run, but {str(out)!r} holds {(foreign or present)[0].name!r}; "
             "choose another --out"
         )
+    refuse_locked(out)
 
 
 @contextmanager

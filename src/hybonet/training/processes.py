@@ -45,7 +45,7 @@ class Processes:
         distributed.all_reduce(total)
         return total.item() / self.world
 
-    def main_first(self, action: Callable[[], None]) -> None:
+    def main_first(self, action: Callable[[], object]) -> None:
         """Let the main process do something on its own while the others wait; if it fails, it fails in all of them."""
         if self.world == 1:
             action()
@@ -69,6 +69,11 @@ class Processes:
 def process_count() -> int:
     """How many processes `torchrun` (or accelerate) has started; one without them."""
     return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def is_main_process() -> bool:
+    """Whether this one writes for all, before they have joined."""
+    return os.environ.get("RANK", "0") == "0"
 
 
 @contextmanager
