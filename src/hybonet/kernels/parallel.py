@@ -31,6 +31,11 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
+def part(loop: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that such loops call, compiled with them."""
+    return njit(**_OPTIONS)(loop)
+
+
 def serial(loop: Callable[..., None]) -> Callable[..., None]:
     """A function over arrays, compiled when it is first called, and kept on disk for the next process.
 

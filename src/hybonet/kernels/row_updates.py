@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
-from hybonet.kernels.parallel import parallel
+from hybonet.kernels.parallel import parallel, part
 
 #: Below it the hyperbolic sine is a short polynomial, exact to double precision.
 _SHORT = 0.25
@@ -57,20 +57,32 @@ def adam_in_chart(
     rest, step_size, root, limit = number(lerp2), number(step_size), number(root_correction2), number(limit)
     steepest = number(steepest)
     for row in prange(len(x)):
-        x[row, 0], slope, square, pulled = 0, number(0), number(0), number(2) * weight_decay
+        if x[row, 0] != 0:  # a number that is written just before the row is read would hold up the processor
+            x[row, 0] = 0
+        slope, square, pulled = number(0), number(0), number(2) * weight_decay
+        for d in range(x.shape[1]):
+            slope += x[row, d] * g[row, d]
+            square += g[row, d] * g[row, d]
+        if not square < steepest * steepest:
+            slope = number(0)
+            for d in range(x.shape[1]):
+                g[row, d] = min(max(g[row, d], -steepest), steepest)
+                slope += x[row, d] * g[row, d]
+        square = number(0)
         if g[row, 0] != 0:  # of ambient gradients alone
             for d in range(x.shape[1]):
                 square += x[row, d] * x[row, d]
             pulled += g[row, 0] / np.sqrt(square + number(k))
-        if precondition:
+        if pulled != 0:
+            square = number(0)
             for d in range(x.shape[1]):
-                slope += x[row, d] * (g[row, d] + pulled * x[row, d])
-            slope /= number(k)
-            pulled += steepest if slope > steepest else (-steepest if slope < -steepest else slope)
-        v[row, 0] = 1  # nothing that time meets on the way may be divided by 0
+                square += x[row, d] * x[row, d]
+            slope += pulled * square
+        if precondition:
+            pulled += slope / number(k)
+        pulled = min(max(pulled, -steepest / limit), steepest / limit)
         for d in range(x.shape[1]):
             h = g[row, d] + pulled * x[row, d]
-            h = steepest if h > steepest else (-steepest if h < -steepest else h)
             first = m[row, d] + lerp * (h - m[row, d])
             second = beta2 * v[row, d] + rest * h * h
             new = x[row, d] - step_size * first / (np.sqrt(second) / root + eps)
@@ -79,7 +91,7 @@ def adam_in_chart(
         m[row, 0], v[row, 0], x[row, 0] = 0, 0, 0
 
 
-@njit
+@part
 def _measured(x: Any, g: Any, row: int, weight_decay: Any, k: Any) -> Any:
     """Of a row's gradient with decay: squared Riemannian length, product with the point; and the point's time."""
     number = x.dtype.type
@@ -96,7 +108,7 @@ def _measured(x: Any, g: Any, row: int, weight_decay: Any, k: Any) -> Any:
     return square + slope * slope / k - g[row, 0] * g[row, 0] - g_time * g_time, slope, x_time
 
 
-@njit
+@part
 def _shorten(x: Any, g: Any, row: int, k: Any, longest: Any) -> None:
     """A row's gradient cut to a Riemannian length, without overflow."""
     number = x.dtype.type
@@ -111,7 +123,7 @@ def _shorten(x: Any, g: Any, row: int, k: Any, longest: Any) -> None:
         g[row, d] *= size
 
 
-@njit
+@part
 def _hold(x: Any, m: Any, row: int, k: Any, limit: Any, large: Any) -> None:
     """A point beyond the largest coordinate brought back, and its moment with it."""
     number = x.dtype.type
@@ -159,13 +171,23 @@ def adam_on_sheet(
     width, one = x.shape[1], number(1)
     far = np.exp(farthest - one) * np.sqrt(k) / number(2)  # beyond, even short steps may have to be cut
     for row in prange(len(x)):
-        square, slope, x_time = _measured(x, g, row, weight_decay, k)
+        square, slope, space_square = number(0), number(0), number(0)
+        if x[row, 0] != 0:
+            x[row, 0] = 0
+        for d in range(width):
+            h = g[row, d] + weight_decay * x[row, d]
+            square += h * h
+            slope += x[row, d] * h
+            space_square += x[row, d] * x[row, d]
+        x_time = np.sqrt(space_square + k)
+        g_time = g[row, 0] + weight_decay * x_time
+        slope += x_time * g_time
+        square += slope * slope / k - g[row, 0] * g[row, 0] - g_time * g_time
         if not square < longest * longest:
             # A gradient of any size is a direction to Adam: one that would overflow is shortened where it stands.
             _shorten(x, g, row, k, longest / number(4))
             square, slope, x_time = _measured(x, g, row, weight_decay, k)
-        g_time = g[row, 0] + weight_decay * x_time
-        x[row, 0] = x_time
+            g_time = g[row, 0] + weight_decay * x_time
         second = beta2 * v[row, 0] + number(lerp2) * (number(0) if square < 0 else square)
         v[row, 0] = second
         slope = slope / k + weight_decay
@@ -184,21 +206,20 @@ def adam_on_sheet(
             series = one + a / number(20) * (one + a / number(42) * (one + a / number(72) * (one + a / number(110))))
             sinh = full + full * a / number(6) * series
         else:
-            longest = farthest
+            allowed = farthest
             if s * m_time > 0:
-                longest -= min(np.log(x_time * (number(2) / np.sqrt(k))), farthest)
-            sinh = np.sinh(min(full, longest))
+                allowed -= min(np.log(x_time * (number(2) / np.sqrt(k))), farthest)
+            sinh = np.sinh(min(full, allowed))
         cosh = np.sqrt(one + sinh * sinh)
         straight = s * (sinh / max(full, tiny))
-        ahead, square, size = straight * m_square, number(0), number(0)
-        m[row, 0] = m_time
+        ahead, square = straight * m_square, number(0)
+        size = cosh * np.sqrt(length + number(2) * m_time * m_time) + abs(ahead) * x_time * number(2)
         for d in range(width):
             carried = cosh * m[row, d] + ahead * x[row, d]
             new = (x[row, d] + straight * carried) / cosh
             m[row, d], x[row, d] = carried, new
             square += new * new
-            size += carried * carried
         square -= x[row, 0] * x[row, 0]
-        x[row, 0] = 0
-        if not (square < limit * limit and size < large * large):
+        m[row, 0], x[row, 0] = cosh * m_time + ahead * x_time, 0
+        if not (square < limit * limit and size < large):
             _hold(x, m, row, k, limit, large)

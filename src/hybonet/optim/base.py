@@ -54,8 +54,7 @@ class RiemannianOptimizer(torch.optim.Optimizer):
             for param in given:
                 manifold = points[param]
                 if manifold is not None:
-                    # The loops for points are quick as they are; a compiled step leaves them alone.
-                    torch.compiler.disable(self._step_manifold)(param, ks[manifold], group)
+                    self._step_points(param, ks[manifold], group)
         # The step may have moved the sheet, further than it may go; points that hold their time follow it.
         for manifold in ks:
             if manifold.learnable:
@@ -64,6 +63,10 @@ class RiemannianOptimizer(torch.optim.Optimizer):
             if manifold is not None and manifold.learnable and has_time(param):
                 fill_time(param, k_of(manifold))
         return loss
+
+    @torch._disable_dynamo  # the loops for points are quick as they are; a compiled step leaves them alone
+    def _step_points(self, param: Tensor, k: float, group: dict[str, Any]) -> None:
+        self._step_manifold(param, k, group)
 
     def _step_euclidean(self, params: list[Tensor], group: dict[str, Any]) -> None:
         raise NotImplementedError

@@ -280,9 +280,10 @@ def chart_gradient(x: Tensor, g: Tensor, k: float | Tensor, *, precondition: boo
         h = g.clone() if precondition else g
     largest = _largest_slope(x.dtype)
     if precondition:
-        h.addcmul_(x, (dot(x, h) / k).clamp(-largest, largest))
+        most = largest / _largest_coordinate(x.dtype)
+        h.addcmul_(x, (dot(x, h) / k).clamp(-most, most))
         h[:, 0] = 0.0
-    if _is_needed(torch.linalg.vector_norm(h, torch.inf) <= largest):
+    if _is_needed(torch.linalg.vector_norm(h) <= largest):
         h = h.clamp(-largest, largest)
     return h
 
