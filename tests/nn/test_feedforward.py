@@ -1,5 +1,7 @@
 """The feed-forward block is two linear layers, activation and residual in the second."""
 
+import warnings
+
 import pytest
 import torch
 
@@ -35,3 +37,12 @@ def test_options_and_reset():
     block.reset_parameters()
     assert not torch.equal(block.linear1.weight, before[0])
     assert not torch.equal(block.linear2.weight, before[1])
+
+
+def test_takes_points_for_points_and_notices_what_is_none():
+    block = LorentzFeedForward(5, 11)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        block(block.manifold.random_normal(3, 5))
+    with pytest.warns(UserWarning, match="LorentzFeedForward.*off the sheet"):
+        LorentzFeedForward(5, 11)(torch.randn(3, 5))

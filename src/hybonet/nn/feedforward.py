@@ -56,6 +56,11 @@ class LorentzFeedForward(LorentzModule):
 
     def forward(self, x: Tensor, residual: Tensor | None = None) -> Tensor:
         first, second = self.linear1, self.linear2
-        if first.form == "scaled" and second.activation is not None and not self.manifold.check and not first.watched:
-            return second(first.without_time(x), residual)  # the second makes time anew after its activation
+        if (
+            first.form == "scaled"
+            and second.activation is not None
+            and not (self.manifold.check or first.watched or second.watched)
+        ):
+            self.check_input(x, first.in_features)
+            return second.mapped(first.without_time(x), residual)  # the second makes time anew after its activation
         return second(first(x), residual)

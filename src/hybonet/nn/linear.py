@@ -250,6 +250,10 @@ class LorentzLinear(LorentzModule):
             self.check_input(x.unflatten(-1, (self.in_heads, -1)))
         else:
             self.check_input(x, self.in_features)
+        return self.mapped(x, residual)
+
+    def mapped(self, x: Tensor, residual: Tensor | None = None) -> Tensor:
+        """:meth:`forward` without a look at whether ``x`` holds points."""
         if residual is not None and residual.shape[-1] != self.out_features:
             raise ValueError(
                 f"expected residual with {self.out_features} ambient coordinates in its last dimension (the output's), "
