@@ -17,9 +17,9 @@ def _set(assignment: str, problem: str, *expected: str) -> BadInput:
 
 
 GRAPHS = [
-    BadInput("a network with a slip", "train graph --data coro --out new", ("did you mean 'cora'?",)),
+    BadInput("a graph with a slip", "train graph --data coro --out new", ("did you mean 'cora'?",)),
     BadInput(
-        "a network that is not here", "train graph --data cora --out new", ("files of cora", "hybonet data fetch cora")
+        "a graph that is not here", "train graph --data cora --out new", ("files of cora", "hybonet data fetch cora")
     ),
     BadInput("an edge to nowhere", TRAIN, ("edges.csv, line 3", "got an empty"), write("edges.csv", "a,b\nb,c\nc,\n")),
     BadInput(
@@ -49,7 +49,7 @@ GRAPHS = [
         write("few.csv", "ann,bob\nbob,cat\ncat,dan\n"),
     ),
     BadInput(
-        "options for a named network", "train graph --features features.csv --out new", ("no options", "features")
+        "files beside a named graph", "train graph --features features.csv --out new", ("no options", "features")
     ),
     BadInput("an unknown task", f"{TRAIN} --task links", ("Invalid value for '--task'", "'lp', 'nc'")),
     BadInput(
