@@ -1,12 +1,12 @@
 """A task of one small file, as another package would declare it: classes of points in the plane."""
 
-import csv
 from pathlib import Path
 
 import torch
 from pydantic import Field
 from torch import Tensor, nn
 
+from hybonet.data.io.source_file import read_source
 from hybonet.nn import LorentzDistanceHead, LorentzLinear
 from hybonet.optim import RiemannianAdam
 from hybonet.reporting.answers import Answers, Measures
@@ -14,12 +14,10 @@ from hybonet.reporting.pictures import Pictures
 from hybonet.tasks.base import TaskSpec, Verb
 from hybonet.tasks.options import NoOptions, Options, option
 from hybonet.tasks.predictor import Predictor
-from hybonet.training import LoopSettings
+from hybonet.training import LoopSettings, generator_for
 
 
 class PointSettings(LoopSettings):
-    """How it is trained."""
-
     lr: float = Field(0.05, gt=0, description="Learning rate.")
 
 
@@ -39,20 +37,20 @@ class PointModel(nn.Module):
 
 class PointTask:
     name, monitor, higher_is_better = "points", "accuracy", True
+    build_model = staticmethod(PointModel)
 
     def __init__(self, settings: PointSettings, data: Tensor) -> None:
         self.settings, self.data = settings, data
-
-    build_model = staticmethod(PointModel)
 
     def build_optimizer(self, model: nn.Module) -> RiemannianAdam:
         return RiemannianAdam(model, lr=self.settings.lr)
 
     def batches_per_epoch(self) -> int:
-        return 1
+        return -(-len(self.data) // 20)
 
     def batches(self, epoch: int, start: int, rank: int = 0, world: int = 1):
-        return iter([self.data[rank::world]][start:])
+        order = torch.randperm(len(self.data), generator=generator_for(self.settings.seed, epoch))
+        return iter([self.data[part[rank::world]] for part in order.split(20)[start:]])
 
     def loss(self, model: nn.Module, batch: Tensor) -> Tensor:
         return nn.functional.cross_entropy(model(batch[:, :2]), batch[:, 2].long())
@@ -68,11 +66,6 @@ class PointTask:
 class PointClassifier(Predictor):
     task_name = "points"
 
-    def __init__(self, run) -> None:
-        self.model, self.task, self.config = run.model(), run.task, run.config
-
-    of_run = classmethod(lambda cls, run: cls(run))
-
     def saved(self, folder: Path) -> dict[str, object]:
         return {"settings": self.task.settings.model_dump(), "data": write(folder, self.task.data)}
 
@@ -84,22 +77,23 @@ class PointClassifier(Predictor):
 
     @torch.no_grad()
     def evaluate(self, **options) -> Measures:
+        NoOptions.checked(options)
         return Measures({"test": self.task.validate(self.model)})
 
 
 def load(source, settings, options) -> Tensor:
-    if isinstance(source, str):
-        source = csv.reader(Path(source).read_text().splitlines())
+    if isinstance(source, (str, Path)):
+        source = [line.split(",") for line in read_source(Path(source)).content.decode().splitlines()]
     return torch.tensor([[float(cell) for cell in row] for row in source])
 
 
 def write(folder: Path, data: Tensor) -> dict[str, object]:
-    (folder / "points.tsv").write_text("".join("\t".join(map(repr, row)) + "\n" for row in data.tolist()))
+    (folder / "points.tsv").write_text("".join(",".join(map(repr, row)) + "\n" for row in data.tolist()))
     return {}
 
 
 def read(folder: Path, about) -> Tensor:
-    return load(csv.reader((folder / "points.tsv").read_text().splitlines(), delimiter="\t"), None, None)
+    return load(folder / "points.tsv", None, None)
 
 
 def measures(task: PointTask, result) -> dict[str, object]:

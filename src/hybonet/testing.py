@@ -1,4 +1,5 @@
-"""The laws of the Lorentz model as assertions, for the tests of your own layers and manifolds.
+"""The laws of the Lorentz model as assertions, for the tests of your own layers and manifolds; and, of a whole task,
+the contract that every task keeps: :func:`check_task`.
 
 Every helper raises an ``AssertionError`` that names the law, the worst value found and the tolerance. Tolerances are
 lengths on the manifold. The default is the resolution of the dtype: rounding its coordinates moves a point x by about
@@ -16,6 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -29,10 +32,21 @@ __all__ = [
     "assert_exp_log_inverse",
     "assert_gradients_finite",
     "assert_on_sheet",
+    "check_task",
 ]
+
+if TYPE_CHECKING:
+    check_task: Callable[..., None]
 
 #: Roundings of one coordinate that a law may be off by; a handful of operations and a boost of rapidity 1 need fewer.
 _STEPS = 64
+
+
+def __getattr__(name: str) -> Any:
+    """Tasks are imported with the first use of their check: the laws of the manifold need none of them."""
+    if name == "check_task":
+        return import_module("hybonet.tasks.checks").check_task
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def assert_on_sheet(x: Tensor, *, manifold: Lorentz, tolerance: float | None = None) -> None:

@@ -6,11 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
-from safetensors.torch import load_file
 
 import hybonet
+from hybonet.reporting.answers import Answers, Measures
+from hybonet.reporting.pictures import Pictures
 from hybonet.tasks.base import specs
+from hybonet.testing import check_task
+from tests import toy_task
+from tests.toy_task import PointClassifier, PointTask
 
 POINTS = [(x / 4, y / 4, int(x + y > 0)) for x in range(-3, 4) for y in range(-3, 4)]
 
@@ -26,27 +29,61 @@ def package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_from_python(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_keeps_the_contract(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "points" not in specs()
     monkeypatch.syspath_prepend(package / "site")
     assert "points" in specs()
-    run = package / "run"
-    model = hybonet.train("points", POINTS, out=run, epochs=20, reporter=False)
-    assert model.evaluate()["test"] == model.record["test"]
+    check_task("points", POINTS, question={"x": 0.5, "y": 0.5}, epochs=4)
+    model = hybonet.train("points", package / "points.csv", epochs=20, reporter=False)
     assert model.evaluate()["test"]["accuracy"] > 0.8
-    answers = model.predict(x=0.5, y=0.5)
-    assert answers[1]["probability"] > 0.5
+    assert model.predict(x=0.5, y=0.5)[1]["probability"] > 0.5
     assert [path.name for path in model.plot()] == ["points.html"]
-    model.save_pretrained(package / "saved")
-    saved = hybonet.load(package / "saved")
-    assert saved.predict(x=0.5, y=0.5) == answers
-    assert saved.record == model.record
-    hybonet.train("points", POINTS, out=package / "again", epochs=10, reporter=False)
-    hybonet.train("points", out=package / "again", epochs=20, resume=True, reporter=False)
-    resumed, straight = (load_file(folder / "checkpoint.safetensors") for folder in (package / "again", run))
-    assert all(torch.equal(resumed[name], straight[name]) for name in straight)
-    with pytest.raises(ValueError, match="did you mean 'epochs'"):
-        hybonet.train("points", POINTS, epoch=3)
+
+
+def _unlike(number: float) -> Measures:
+    return Measures({"test": {"accuracy": number}})
+
+
+def _drawn_nowhere(model, folder: Path, options) -> Pictures:
+    return Pictures([folder / "nowhere.html"])
+
+
+#: What may go wrong in a task, and what the check then says.
+BREACHES = {
+    "evaluate() gives the record's figures": (PointClassifier, "evaluate", lambda model, **options: _unlike(0.123)),
+    "evaluate() gives figures that the record has": (
+        PointClassifier,
+        "evaluate",
+        lambda model, **options: Measures({}),
+    ),
+    "predict of the saved model is that of the run": (
+        PointClassifier,
+        "predict",
+        lambda model, **options: Answers([{"place": str(model.run)}]),
+    ),
+    "what is not known is refused with 'x'": (
+        PointClassifier,
+        "predict",
+        lambda model, **options: Answers([{"probability": 0.5}]),
+    ),
+    "plot draws, or says what is missing": (toy_task, "pictures", lambda *_: Pictures()),
+    "plot's files are there": (toy_task, "pictures", _drawn_nowhere),
+    "checkpoint.safetensors of a resumed run is the straight one's": (
+        PointTask,
+        "batches",
+        lambda task, epoch, start, *_: iter(task.data.split(20)[: task.batches_per_epoch() - start]),
+    ),
+}
+
+
+@pytest.mark.parametrize("said", BREACHES)
+def test_what_breaks_the_contract_is_found(said: str, package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(package / "site")
+    place, name, breach = BREACHES[said]
+    monkeypatch.setattr(place, name, breach)
+    with pytest.raises(AssertionError) as broken:
+        check_task("points", POINTS, question={"x": 0.5, "y": 0.5}, epochs=2)
+    assert said in str(broken.value)
 
 
 COMMANDS = [
@@ -71,7 +108,7 @@ def test_on_the_command_line(package: Path) -> None:
         "from hybonet.cli import app\n"
         "for command in json.load(sys.stdin):\n"
         "    done = CliRunner().invoke(app, command.split(), prog_name='hybonet')\n"
-        "    print(json.dumps([done.exit_code, done.stdout, done.output]))\n"
+        "    print(json.dumps([done.exit_code, done.stdout, done.output or repr(done.exception)]))\n"
     )
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run(

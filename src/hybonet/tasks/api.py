@@ -19,6 +19,7 @@ from hybonet.training.processes import joined_processes
 
 def train(
     task: str,
+    /,
     data: Any = None,
     *,
     out: str | Path | None = None,

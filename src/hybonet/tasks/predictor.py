@@ -47,10 +47,12 @@ class Embedding:
 class Predictor:
     """Base of all trained models.
 
-    A task fills in :meth:`of_run` and what it can do: :meth:`predict`, :meth:`evaluate`, :meth:`embedding`.
+    A task fills in :meth:`saved` and what it can do: :meth:`predict`, :meth:`evaluate`, :meth:`embedding`; and
+    :meth:`of_run` if its models are made of something else than a task.
 
     Args:
         model: trained.
+        task: what it was trained for, and on.
         config: ``config.json`` of its run.
         record: its figures, as ``record.json`` of its run has them; None if they are not known.
         folder: the run that it comes from, if it comes from one.
@@ -63,6 +65,17 @@ class Predictor:
     run: Run | None = None
     _record: Mapping[str, Any] | None = None
     _record_of_run = False
+
+    def __init__(
+        self,
+        model: nn.Module,
+        task: Any,
+        *,
+        config: Mapping[str, Any] | None = None,
+        record: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.model, self.task = model.eval(), task
+        self.config, self.record = dict(config or {}), record
 
     @property
     def record(self) -> Mapping[str, Any] | None:
@@ -82,7 +95,7 @@ class Predictor:
     @classmethod
     def of_run(cls: type[P], run: Run) -> P:
         """The best model of a run, or a saved one."""
-        raise NotImplementedError
+        return cls(run.model(), run.task, config=run.config)
 
     @classmethod
     def from_pretrained(cls: type[P], folder: str | Path) -> P:

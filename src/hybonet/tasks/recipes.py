@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +46,18 @@ def recipes() -> dict[str, Recipe]:
         >>> recipes()["paper-wn18rr-32"].published["mrr"]
         0.489
     """
-    found = {}
+    found: dict[str, Recipe] = {}
     for task, spec in specs().items():
-        plain = {spec.recipe: {"about": "The settings as they are.", "settings": spec.implementation.settings()}}
-        for name, parts in spec.part("RECIPES", plain).items():
-            found[name] = Recipe(name, task, **parts)
+        found |= _recipes_of(task, spec.recipe, spec.implementation)
     return found
+
+
+@cache  # their ranges are checked, which takes most of a second
+def _recipes_of(task: str, plain: str, parts: Any) -> dict[str, Recipe]:
+    about = getattr(parts, "RECIPES", None)
+    if about is None:
+        return {plain: Recipe(plain, task, "The settings as they are.", parts.settings())}
+    return {name: Recipe(name, task, **each) for name, each in about.items()}
 
 
 def recipe(name: str, task: str | None = None) -> Recipe:

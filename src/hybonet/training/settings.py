@@ -123,9 +123,10 @@ def _words(annotation: Any) -> list[str]:
 
 def _same_word(word: str, known: Iterable[str]) -> str | None:
     """The known word that this is, without regard to case."""
-    known = list(known)
+    if word in (known := list(known)):
+        return word
     alike = [each for each in known if each.casefold() == word.casefold()]
-    return word if word in known else alike[0] if len(alike) == 1 else None
+    return alike[0] if len(alike) == 1 else None
 
 
 #: What other libraries call some settings.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -19,9 +19,6 @@ from hybonet.tasks.graph.report import classes_tables, evaluation, links_tables
 from hybonet.tasks.graph.task import GraphLearningTask
 from hybonet.tasks.predictor import Embedding, Predictor
 from hybonet.tasks.run_folder import source_name
-
-if TYPE_CHECKING:
-    from hybonet.tasks.run import Run
 
 _BLOCK = 1 << 24  # distances that are held at a time
 
@@ -76,6 +73,7 @@ class GraphModel(Predictor):
 
     task_name = "graph"
     model: NodeModel
+    task: GraphLearningTask
 
     def __init__(
         self,
@@ -85,8 +83,7 @@ class GraphModel(Predictor):
         config: Mapping[str, Any] | None = None,
         record: Mapping[str, Any] | None = None,
     ) -> None:
-        self.model, self.task = model.eval(), task
-        self.config, self.record = dict(config or {}), record
+        super().__init__(model, task, config=config, record=record)
         fitted = (record or {}).get("calibration", {})
         settings = task.settings
         self._radius: float = fitted.get("radius", settings.radius)
@@ -98,12 +95,6 @@ class GraphModel(Predictor):
     def graph(self) -> GraphData:
         """What the model was trained on, held-out parts included."""
         return self.task.graph
-
-    @classmethod
-    def of_run(cls, run: Run) -> GraphModel:
-        task = run.task
-        assert isinstance(task, GraphLearningTask)
-        return cls(run.model(), task, config=run.config)
 
     def saved(self, folder: Path) -> dict[str, Any]:
         return {"settings": self.task.settings.model_dump(), "graph": write(folder, self.graph)}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from hybonet.data import Hierarchy, display_name
 from hybonet.geometry import Lorentz
@@ -17,9 +17,6 @@ from hybonet.tasks.hierarchy.data import write
 from hybonet.tasks.hierarchy.options import Predict
 from hybonet.tasks.hierarchy.task import HierarchyTask, measure
 from hybonet.tasks.predictor import Embedding, Predictor
-
-if TYPE_CHECKING:
-    from hybonet.tasks.run import Run
 
 
 class HierarchyModel(Predictor):
@@ -41,18 +38,12 @@ class HierarchyModel(Predictor):
 
     task_name = "hierarchy"
 
-    def __init__(
-        self,
-        model: nn.Module,
-        task: HierarchyTask,
-        *,
-        config: Mapping[str, Any] | None = None,
-        record: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.model, self.task = model.eval(), task
-        self.config, self.record = dict(config or {}), record
-        #: Where the names are, ``(nodes, dim)``.
-        self.points: Tensor = task.points(self.model)
+    task: HierarchyTask
+
+    @cached_property
+    def points(self) -> Tensor:
+        """Where the names are, ``(nodes, dim)``."""
+        return self.task.points(self.model)
 
     @property
     def hierarchy(self) -> Hierarchy:
@@ -66,12 +57,6 @@ class HierarchyModel(Predictor):
 
     def __repr__(self) -> str:
         return f"HierarchyModel({len(self.hierarchy):,} nodes of {self.hierarchy.source})"
-
-    @classmethod
-    def of_run(cls, run: Run) -> HierarchyModel:
-        task = run.task
-        assert isinstance(task, HierarchyTask)
-        return cls(run.model(), task, config=run.config)
 
     def saved(self, folder: Path) -> dict[str, Any]:
         return {"settings": self.task.settings.model_dump(), "hierarchy": write(folder, self.hierarchy)}

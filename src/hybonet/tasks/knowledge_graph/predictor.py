@@ -16,8 +16,9 @@ from hybonet.metrics.ranking import KnownAnswers
 from hybonet.reporting.answers import Answers, Measures
 from hybonet.tasks.knowledge_graph.data import write
 from hybonet.tasks.knowledge_graph.evaluation import rank_triples
+from hybonet.tasks.knowledge_graph.models import AttH, MuRP, RotH
 from hybonet.tasks.knowledge_graph.models.tail_search import ScoreSearch, TailSearch, all_points
-from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel
+from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel, VectorModel
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 from hybonet.tasks.knowledge_graph.options import Evaluate, Predict
 from hybonet.tasks.knowledge_graph.questions import COLUMNS, read_questions
@@ -117,7 +118,14 @@ class KnowledgeGraphModel(Predictor):
         return cls(_scorer_of(run), graph, config=run.config)
 
     def saved(self, folder: Path) -> dict[str, Any]:
-        return {"model": self.hyperbolic_scorer("a saved model").config(), "graph": write(folder, self.graph)}
+        if isinstance(self.scorer, TripleScorer):
+            return {"model": self.scorer.config(), "graph": write(folder, self.graph)}
+        if "settings" not in self.config:  # of which the folder's reader would build it
+            raise ValueError(
+                f"expected settings in the config of a {type(self.scorer).__name__} to save, got none; give "
+                "KnowledgeGraphModel(..., config={'settings': settings.model_dump()})"
+            )
+        return {"graph": write(folder, self.graph)}
 
     def __repr__(self) -> str:
         return f"KnowledgeGraphModel({type(self.scorer).__name__}, {self.graph!r})"
@@ -275,15 +283,18 @@ class KnowledgeGraphModel(Predictor):
         asked = Evaluate.checked(options)
         if not len(self.graph.triples(asked.split)):
             where = "" if self.run is None else f" of {self.run.folder}"
-            raise ValueError(f"the graph{where} has no {asked.split} triples; choose another --split")
+            raise ValueError(f"expected {asked.split} triples, but the graph{where} has none; choose another --split")
         directions = self._score_as_asked(asked.inverse_weight, asked.inverse_power)
         measured = evaluate(self.scorer, self.graph, asked.split, protocol=asked.protocol, ties=asked.ties)
         result = {**directions, **measured}
         return Measures(result, tables=lambda: _evaluation(result))
 
     def embedding(self) -> Embedding:
-        scorer, entities = self.hyperbolic_scorer("vectors"), self.graph.entities
+        scorer, entities = self.scorer, self.graph.entities
         names = [entities.name(number) for number in range(len(entities))]
+        if isinstance(scorer, VectorModel) and not isinstance(scorer, (MuRP, RotH, AttH)):  # whose vectors are of balls
+            return Embedding(list(entities), names, scorer.points().detach(), None)
+        scorer = self.hyperbolic_scorer("vectors")
         return Embedding(list(entities), names, all_points(scorer), scorer.manifold)
 
     def export_as(self, to: str, output: Path, chart: Chart | None) -> str:
@@ -291,17 +302,25 @@ class KnowledgeGraphModel(Predictor):
             return super().export_as(to, output, chart)
         from hybonet.tasks.knowledge_graph.pykeen_export import write_pykeen
 
-        write_pykeen(self, output, chart or "lorentz")
+        write_pykeen(self, output, chart)
         return f"Triples and embeddings for PyKEEN: {output}"
 
     def card_text(self) -> str:
-        graph, scorer = self.graph, self.hyperbolic_scorer("a saved model")
-        sizes = graph.statistics()
+        graph, scorer, sizes = self.graph, self.scorer, self.graph.statistics()
+        if isinstance(scorer, TripleScorer):
+            kind = (
+                "A knowledge-graph model in hyperbolic space (the Lorentz model, K = "
+                f"{scorer.manifold.curvature:.6g}): {sizes['entities']:,} entities as points with {scorer.dim} ambient "
+                f"coordinates, and a Lorentz linear map for each of {sizes['relations']:,} relations and its inverse."
+            )
+        else:
+            kind = (
+                f"{type(scorer).__name__} of a knowledge graph: {sizes['entities']:,} entities with "
+                f"{scorer.entities.weight.shape[1]} numbers each, {sizes['relations']:,} relations and their inverses."
+            )
         text = (
-            f"A knowledge-graph model in hyperbolic space (the Lorentz model, K = {scorer.manifold.curvature:.6g}): "
-            f"{sizes['entities']:,} entities as points with {scorer.config()['dim']} ambient coordinates, and a "
-            f"Lorentz linear map for each of {sizes['relations']:,} relations and its inverse. It was trained on "
-            f"{sizes['train']:,} triples of `{source_name(graph.source)}`, which are in this folder."
+            f"{kind} It was trained on {sizes['train']:,} triples of `{source_name(graph.source)}`, which are in this "
+            "folder."
         )
         if scorer.scores_both_directions:
             text += "\n\nTriples are scored in both directions, from head to tail and back; "
@@ -475,7 +494,7 @@ def _answers(
 
 
 def _scorer_of(run: Run) -> TripleModel:
-    """The best model of a run, or a saved one, which says itself how it is built."""
+    """The best model of a run, or a saved one; one of HyboNet says itself how it is built."""
     if "model" not in run.config:
         return run.model()
     try:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _PYKEEN_PARTS = {"train": "training_triples", "valid": "validation_triples", "test": "testing_triples"}
 
 
-def write_pykeen(model: KnowledgeGraphModel, folder: Path, chart: Chart = "lorentz") -> None:
+def write_pykeen(model: KnowledgeGraphModel, folder: Path, chart: Chart | None = None) -> None:
     """A new folder for PyKEEN (extra ``pykeen``): the graph's parts as ``TriplesFactory.from_path_binary`` reads them.
 
     They are in ``training_triples``, ``validation_triples`` and ``testing_triples``; ``entity_embeddings.npy`` has the

@@ -116,7 +116,12 @@ class ProbeModel(Predictor):
         scores = [asdict(each) for each in self.scores()]
         rows = [{**row, "test": each} for row, each in zip(record["layers"], scores, strict=True)]
         layers = {str(layer): each for layer, each in zip(self.data.layers, scores, strict=True)}
-        figures = {"split": "test", "sentences": len(self.test.trees), "best_layer": record["best_layer"]}
+        figures: dict[str, Any] = {
+            "split": "test",
+            "sentences": len(self.test.trees),
+            "best_layer": record["best_layer"],
+        }
+        figures["test"] = layers[str(record["best_layer"])]
         return Measures({**figures, "layers": layers}, tables=lambda: [layers_table({**record, "layers": rows})])
 
     def predict(self, **options: Any) -> Answers:

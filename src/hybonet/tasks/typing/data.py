@@ -1,12 +1,14 @@
 """Mentions inside a run: ``types.tsv`` (type, level), ``words.tsv`` and ``vectors.safetensors`` (the words and their
 vectors), ``mentions_train.jsonl``, ``mentions_valid.jsonl`` and ``mentions_test.jsonl``. A model saved for use has no
-mentions.
+mentions; ``pairs.safetensors`` has the types that occurred together, where the model is made of them.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+
+from torch import Tensor
 
 from hybonet.data.io.source_file import read_source
 from hybonet.data.mentions.loading import load_mentions
@@ -17,7 +19,7 @@ from hybonet.tasks.run_folder import CONFIG
 from hybonet.tasks.typing.options import DataOptions
 from hybonet.training.checkpoint import read_tensors, write_tensors
 
-TYPES, WORDS, VECTORS = "types.tsv", "words.tsv", "vectors.safetensors"
+TYPES, WORDS, VECTORS, PAIRS = "types.tsv", "words.tsv", "vectors.safetensors", "pairs.safetensors"
 
 
 def mentions_file(split: str) -> str:
@@ -69,6 +71,14 @@ def read(folder: Path, about: dict[str, Any]) -> MentionData:
         sha256=about["sha256"],
         notes=tuple(about["notes"]),
     )
+
+
+def read_pairs(folder: Path, types: int) -> Tensor:
+    """The pairs of types that occurred together, of a saved model, ``(2, pairs)``."""
+    pairs = read_tensors(folder / PAIRS).get("pairs")
+    if pairs is None or pairs.shape[:-1] != (2,) or not bool(((pairs >= 0) & (pairs < types)).all()):
+        raise ValueError(f"{folder / PAIRS}: expected pairs of {types} types; restore it, or save the model again")
+    return pairs
 
 
 def _read_types(path: Path) -> TypeInventory:

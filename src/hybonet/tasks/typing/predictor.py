@@ -16,13 +16,15 @@ from hybonet.data.mentions.sentence_words import mention_in
 from hybonet.metrics.typing import LOWEST, THRESHOLD
 from hybonet.reporting.answers import Answers, Measures
 from hybonet.tasks.predictor import Embedding, Predictor
-from hybonet.tasks.typing.data import write_vocabularies
+from hybonet.tasks.typing.data import PAIRS, read_pairs, write_vocabularies
 from hybonet.tasks.typing.models.entity_typer import EntityTyper
+from hybonet.tasks.typing.models.euclidean import LabelGCN, neighbours
 from hybonet.tasks.typing.models.mention_classifier import MentionClassifier
 from hybonet.tasks.typing.options import Evaluate, Predict
 from hybonet.tasks.typing.report import answers_tables, evaluation
 from hybonet.tasks.typing.settings import TypingSettings
 from hybonet.tasks.typing.task import EntityTypingTask, build_model
+from hybonet.training.checkpoint import write_tensors
 
 if TYPE_CHECKING:
     from hybonet.tasks.run import Run
@@ -84,15 +86,15 @@ class TypingModel(Predictor):
         settings, data = run.settings, run.data
         assert isinstance(settings, TypingSettings)
         model = run.load_into(build_model(settings, data, data.targets("train")))
+        if isinstance(model, LabelGCN) and run.is_export:
+            count = len(data.types)
+            model.neighbours = neighbours(read_pairs(run.folder, count), count)
         threshold = float(run.record["threshold"]) if run.record else THRESHOLD
         return cls(model, data, settings, threshold=threshold, config=run.config)
 
     def saved(self, folder: Path) -> dict[str, Any]:
-        if self.settings.model == "LabelGCN":
-            raise ValueError(
-                "expected a model that its weights describe, but LabelGCN is made of its training mentions, too; use "
-                "its run folder"
-            )
+        if isinstance(self.model, LabelGCN):  # it is also made of what occurs together in the mentions, left behind
+            write_tensors(folder / PAIRS, {"pairs": self.model.neighbours.indices().cpu()})
         return {"settings": self.settings.model_dump(), "data": write_vocabularies(folder, self.data)}
 
     def __repr__(self) -> str:
@@ -164,8 +166,8 @@ class TypingModel(Predictor):
             raise ValueError("expected --threshold or --calibrate, got both; leave out one")
         if not self.data.split(asked.split):
             raise ValueError(
-                f"the data has no {asked.split} mentions; choose another --split, or, of a model saved for use, the "
-                "run it came from"
+                f"expected {asked.split} mentions, but the data has no such; choose another --split, or, of a model "
+                "saved for use, the run it came from"
             )
         task = EntityTypingTask(self.settings, self.data)
         threshold = self.threshold if asked.threshold is None else asked.threshold

@@ -98,22 +98,24 @@ class LabelGCN(MultiTask):
         super().__init__(words, num_types, dim, **options)  # type: ignore[arg-type]
         self.mix = nn.Linear(dim, dim, bias=False)
         nn.init.eye_(self.mix.weight)
-        self.register_buffer("neighbours", _neighbours(together, num_types), persistent=False)
+        self.register_buffer("neighbours", neighbours(pairs_of(together, num_types), num_types), persistent=False)
 
     def forward(self, mention: Tensor, context: Tensor, place: Tensor) -> Tensor:
         vectors = torch.sparse.mm(self.neighbours, self.mix(self.types.weight))
         return self.represent(mention, context, place) @ vectors.T + self.types.bias
 
 
-def _neighbours(together: Tensor | None, num_types: int) -> Tensor:
-    """D^-1 (A + I), sparse: for each type, equal shares of itself and of the types it occurs with."""
-    itself = torch.arange(num_types).repeat(2, 1)
-    pairs = [itself]
+def pairs_of(together: Tensor | None, num_types: int) -> Tensor:
+    """Each type with itself and with each that it occurs with, ``(2, pairs)``."""
+    pairs = [torch.arange(num_types).repeat(2, 1)]
     if together is not None:
         mention, kind = together.coalesce().indices()
         for own in torch.split(kind, torch.bincount(mention).tolist()):
             pairs.append(torch.cartesian_prod(own, own).T)
-    row, column = torch.cat(pairs, dim=1).unique(dim=1)
-    share = 1.0 / torch.bincount(row, minlength=num_types)[row]
-    places = torch.stack((row, column))
-    return torch.sparse_coo_tensor(places, share, (num_types, num_types), check_invariants=True).coalesce()
+    return torch.cat(pairs, dim=1).unique(dim=1)
+
+
+def neighbours(pairs: Tensor, num_types: int) -> Tensor:
+    """D^-1 (A + I), sparse: for each type, equal shares of itself and of the types it occurs with."""
+    share = 1.0 / torch.bincount(pairs[0], minlength=num_types)[pairs[0]]
+    return torch.sparse_coo_tensor(pairs, share, (num_types, num_types), check_invariants=True).coalesce()
