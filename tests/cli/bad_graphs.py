@@ -48,9 +48,7 @@ GRAPHS = [
         ("few.csv: expected edges to train on", "too small for the split"),
         write("few.csv", "ann,bob\nbob,cat\ncat,dan\n"),
     ),
-    BadInput(
-        "files beside a named graph", "train graph --features features.csv --out new", ("no options", "features")
-    ),
+    BadInput("files beside a named graph", "train graph --features features.csv --out new", ("no options", "features")),
     BadInput("an unknown task", f"{TRAIN} --task links", ("Invalid value for '--task'", "'lp', 'nc'")),
     BadInput(
         "a recipe of the other task",
