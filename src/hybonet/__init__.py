@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hybonet.tasks.translation.predictor import TranslationModel
     from hybonet.tasks.typing.predictor import TypingModel
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 _PLACES = {
     "Lorentz": "geometry",
