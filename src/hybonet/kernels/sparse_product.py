@@ -96,7 +96,7 @@ def are_sampled(table: Tensor) -> bool:
 
 
 def row_dots(a: Tensor, b: Tensor) -> Tensor:
-    """Inner products of rows, ``(N, k), (N, k) -> (N,)``, without a matrix of products: the diagonal of :math:`a b^T`."""
+    """Inner products of rows, ``(N, k), (N, k) -> (N,)``: the diagonal of :math:`a b^T`, without the matrix."""
     if not (are_sampled(a) and are_sampled(b)):
         return torch.linalg.vecdot(a, b)
     rows = torch.arange(len(a) + 1)
