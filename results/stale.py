@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from results.store import Record, tables
 
@@ -69,10 +70,11 @@ def _counts(line: str) -> bool:
 
 def measured(file: str, name: str, record: Record) -> bool:
     """Whether a record of this table or benchmark depends on a file."""
-    topic = Path(name).name
-    task = record.get("trained") or record.get("task") or topic.partition("_")[0]
-    if file.startswith("benchmarks/"):
-        return "task" not in record and Path(file).stem == topic
+    topic, task = Path(name).name, record.get("trained") or record.get("task")
+    if name.startswith("benchmarks/"):
+        if file.startswith("benchmarks/"):
+            return Path(file).stem == topic
+        task = topic.partition("_")[0]
     return file.startswith(SHARED + OWN.get(_TASKS.get(task, task), ())) and Path(file).stem not in SHOWN
 
 
@@ -108,5 +110,10 @@ def stored_figures() -> dict[str, Sequence[Record]]:
     """All tables of records, and all benchmarks."""
     benchmarks = sorted((ROOT / "benchmarks/results").glob("*.json"))
     return {f"records/{name}": rows for name, rows in tables().items()} | {
-        f"benchmarks/{path.stem}": [json.loads(path.read_text(encoding="utf-8"))] for path in benchmarks
+        f"benchmarks/{path.stem}": _of_benchmark(json.loads(path.read_text(encoding="utf-8"))) for path in benchmarks
     }
+
+
+def _of_benchmark(stored: Any) -> Sequence[Record]:
+    """One record for all rows, or one per row where they were measured at different times."""
+    return stored if isinstance(stored, list) else [stored.get("environment", stored)]

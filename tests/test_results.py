@@ -144,6 +144,22 @@ def test_figures_are_stale_when_their_code_has_changed_and_not_when_it_has_moved
     assert stale.report(stored, stale.history(tmp_path)) == expected
 
 
+def test_every_stored_figure_says_when_and_from_which_commit_it_is(monkeypatch, capsys):
+    stored = stale.stored_figures()
+    files = [path.stem for path in (pages.ROOT / "benchmarks/results").glob("*.json")]
+    assert {f"benchmarks/{name}" for name in files} <= stored.keys()
+    for name, rows in stored.items():
+        for row in rows:
+            assert "commit" in row, name
+            assert row.keys() & {"created", "date"}, name
+    # All that is stored is older than a commit that changes what everything stands on.
+    newest = stale.Commit("f" * 40, "9999", stale.Counter({"geometry/distance.py": 3}))
+    monkeypatch.setattr(stale, "history", lambda root: [newest])
+    monkeypatch.setattr("sys.argv", ["results", "stale"])
+    main()
+    assert len(capsys.readouterr().out.splitlines()) == len(stored)
+
+
 def test_what_a_task_is_said_to_depend_on_is_there():
     source = pages.ROOT / "src/hybonet"
     for part in {*stale.SHARED, *(part for parts in stale.OWN.values() for part in parts)}:

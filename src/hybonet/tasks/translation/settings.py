@@ -20,7 +20,7 @@ class TranslationSettings(LoopSettings):
         'unigram'
     """
 
-    before: ClassVar = {"form": "paper"}
+    before: ClassVar[dict[str, str]] = {"form": "paper"}
 
     model: ModelName = Field(
         "hybonet",
