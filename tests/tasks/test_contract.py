@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 import torch
@@ -12,10 +13,13 @@ from hybonet.data import disease_tree, load_corpus, load_treebank
 from hybonet.data.mentions.loading import load_mentions
 from hybonet.data.text.parallel_text import Pairs
 from hybonet.data.text.translation_data import prepare
+from hybonet.tasks.base import spec
+from hybonet.tasks.checks import check_figures, check_resumed
 from hybonet.tasks.knowledge_graph.models import MuRE, MuRP, RotatE, RotH
 from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings
 from hybonet.tasks.probing.task import ProbeData, ProbeSplit
 from hybonet.testing import check_task
+from tests.clamp_rules import assert_no_rule_matters
 from tests.recipes.test_recipes import toy_graph
 
 FAMILY = [("dog", "canine"), ("wolf", "canine"), ("canine", "mammal"), ("cat", "feline"), ("feline", "mammal")]
@@ -82,6 +86,54 @@ def test_every_task_keeps_the_contract(case):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         check_task(task, **{**arguments, "data": arguments["data"]()})
+
+
+def models(task):
+    """Every model that the settings of a task know."""
+
+    def names(kind):
+        return [name for each in get_args(kind) for name in (names(each) or [each])]
+
+    return names(spec(task).implementation.settings.model_fields["model"].annotation)
+
+
+#: Settings of every model of every task, by task, sizes and what is asked of it.
+MODELS = {
+    f"{task} {model}{note}": (task, {**sizes, "model": model, **more})
+    for task, sizes, variants in (
+        ("kg", {**KG, "epochs": 2}, {"": {}}),
+        ("graph", {**GRAPH, "epochs": 2}, {" lp": {"inputs": "learned"}, " nc": {"task": "nc"}}),
+        ("translation", {**TEXT, "steps": 2}, {"": {}}),
+        ("typing", {**TOWN, "epochs": 1}, {"": {}}),
+    )
+    for model in models(task)
+    for note, more in variants.items()
+}
+
+
+@pytest.mark.parametrize("case", MODELS)
+def test_every_model_measures_what_its_record_says_and_goes_on_as_it_would(case, tmp_path, monkeypatch):
+    monkeypatch.setattr("hybonet.tasks.run.find_spec", lambda name: None)  # curves take half of the time
+    task, arguments = MODELS[case]
+    chosen = {name: value for name, value in arguments.items() if name not in ("data", "question")}
+    data = arguments["data"]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        model = hybonet.train(task, data, out=tmp_path / "run", reporter=False, **chosen)
+        check_figures(model)
+        check_resumed(model, data, chosen, tmp_path)
+        _check_clamps(model.run.task)
+
+
+def _check_clamps(task):
+    """Gradients of the loss are those of every torch."""
+    model, batch = task.build_model(), next(iter(task.batches(1, 0)))
+
+    def loss():
+        torch.manual_seed(0)
+        return task.loss(model, batch)
+
+    assert_no_rule_matters(loss, [parameter for parameter in model.parameters() if parameter.requires_grad])
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,7 @@ def tune(
     ranges = _ranges(settings, spec, recipe, options)
     loaded = load_data(spec, about_data.get("data"), settings, reading)
     tell_notes(getattr(loaded, "notes", ()))
-    loaded = spec.part("without_test", lambda data: data)(loaded)
+    loaded = loaded.without_test() if hasattr(loaded, "without_test") else loaded
 
     def make_task(tried: Any) -> Task:
         return spec.implementation.task(tried, loaded)

@@ -32,13 +32,7 @@ def dropout(x: Tensor, p: float, training: bool = True) -> Tensor:
 
 
 def kept(shape: torch.Size, p: float) -> Tensor:
-    """A boolean mask of that shape for a processor, False with probability p.
-
-    Example:
-        >>> _ = torch.manual_seed(0)
-        >>> kept(torch.Size([4]), 0.5)
-        tensor([False, False,  True,  True])
-    """
+    """A boolean mask of that shape for a processor, False with probability p."""
     dropped, size = round(p * 2**_BITS), shape.numel()
     if dropped == 2**_BITS:
         return torch.zeros(shape, dtype=torch.bool, device="cpu")

@@ -43,12 +43,6 @@ def inner_softmax_loss(
         share: a, ``(B,)``: logarithm of how many entities each candidate stands for; no gradient. 0 by default.
         left_out: places of scores that do not count.
         extra: places, and numbers added to the scores there, each place once.
-
-    Example:
-        >>> import torch
-        >>> q, c = torch.zeros(2, 3), torch.ones(4, 3)
-        >>> inner_softmax_loss(q, c, torch.zeros(2), weight=torch.tensor([1.0, 0.0])).exp()
-        tensor(5.)
     """
     nowhere = question.new_empty(0, dtype=torch.long)
     left_out = left_out or Places(nowhere, nowhere)

@@ -1,4 +1,4 @@
-"""Points of the rows of a table: the hot path of look-ups."""
+"""Points of the rows of a table, and rows of one that is read as a whole as well: the hot path of look-ups."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor
 from hybonet.geometry import Lorentz
 from hybonet.geometry.fused import readable
 from hybonet.geometry.numerics import precision
-from hybonet.kernels.sampled_products import row_dots
+from hybonet.kernels.sparse_product import row_dots
 
 #: Numbers worked on at a time: they stay in the cache from the first pass over them to the last.
 _BLOCK = 1 << 17
@@ -22,11 +22,6 @@ def clip_norms(rows: Tensor, max_norm: float | None, manifold: Lorentz) -> Tenso
 
     Time of the rows is not looked at. Large tables take a path that goes through memory once, forwards and backwards;
     the numbers are the same.
-
-    Example:
-        >>> import torch
-        >>> clip_norms(torch.tensor([[0.0, 3.0, 4.0]]), 2.5, Lorentz())
-        tensor([[2.6926, 1.5000, 2.0000]])
     """
     plain = manifold.learnable or not readable(rows) or rows.numel() <= _BLOCK
     if plain or not rows.is_contiguous() or rows.dtype.itemsize < 4:
@@ -37,12 +32,7 @@ def clip_norms(rows: Tensor, max_norm: float | None, manifold: Lorentz) -> Tenso
 
 
 def longest(max_norm: float | None, rows: Tensor) -> float:
-    """The bound on the rows' space parts; without one, the dtype's.
-
-    Example:
-        >>> longest(None, torch.zeros(3)) > 1e11
-        True
-    """
+    """The bound on the rows' space parts; without one, the dtype's."""
     return precision(rows.dtype).max_coordinate if max_norm is None else max_norm
 
 
@@ -71,13 +61,7 @@ class NormClipping:
 
     @classmethod
     def of(cls, rows: Tensor, max_norm: float, manifold: Lorentz) -> NormClipping:
-        """The clipping of a table's rows, ``(N, d)``.
-
-        Example:
-            >>> import torch
-            >>> NormClipping.of(torch.tensor([[0.0, 3.0, 4.0], [0.0, 0.0, 0.0]]), 2.5, Lorentz()).factor
-            tensor([0.5000, 1.0000])
-        """
+        """The clipping of a table's rows, ``(N, d)``."""
         length = torch.linalg.vector_norm(rows[:, 1:], dim=-1)
         factor = max_norm / length.clamp_min(max_norm)
         time = length.clamp_max(max_norm).square_().sub_(1.0 / manifold.curvature).sqrt_()
@@ -154,3 +138,32 @@ def _blocks(table: Tensor) -> tuple[Tensor, ...]:
     """Parts of the table's rows, as matrices."""
     matrix = table.view(-1, table.shape[-1])
     return matrix.split(max(1, _BLOCK // matrix.shape[1]))
+
+
+def rows_and_table(table: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows of a table, ``(n, d), (B,) -> (B, d)``, and the table to go on with, so that both have one gradient.
+
+    Left to torch, a few rows would cost as much as the whole table: a gradient of zeros as large as it is, and a pass
+    to add it to the other one. Here the rows' gradient is added in place to that of the table returned. So the function
+    that reads that table must return a gradient that nobody else holds (``per_triple_scores``
+    does). Differentiable once.
+    """
+    return _RowsAndTable.apply(table, index)
+
+
+class _RowsAndTable(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, table: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(index)
+        ctx.shape = table.shape
+        return table.index_select(0, index), table.view_as(table)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, of_rows: Tensor | None, of_table: Tensor | None) -> tuple[Tensor | None, None]:
+        (index,) = ctx.saved_tensors
+        if of_rows is not None:
+            of_table = of_rows.new_zeros(ctx.shape) if of_table is None else of_table
+            of_table.index_add_(0, index, of_rows)
+        return of_table, None

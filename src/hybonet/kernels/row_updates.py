@@ -6,8 +6,6 @@ worked on one by one. Rows leave with 0 there: a point is stored as its space co
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import prange
 
@@ -18,7 +16,7 @@ _SHORT = 0.25
 
 
 @parallel
-def riemannian_squares(x: Any, g: Any, k: float, squares: Any) -> None:
+def riemannian_squares(x, g, k, squares):
     """Squared Riemannian length of each row's gradient, |g|² - 2 g_t² + (x·g)²/k."""
     number = x.dtype.type
     for row in prange(len(x)):
@@ -29,24 +27,19 @@ def riemannian_squares(x: Any, g: Any, k: float, squares: Any) -> None:
         squares[row] = square - number(2) * g[row, 0] * g[row, 0] + slope * slope / number(k)
 
 
+@part
+def _square(x, row):
+    """The squared length of a row."""
+    square = x.dtype.type(0)
+    for d in range(x.shape[1]):
+        square += x[row, d] * x[row, d]
+    return square
+
+
 @parallel
 def adam_in_chart(
-    x: Any,
-    g: Any,
-    m: Any,
-    v: Any,
-    k: float,
-    precondition: bool,
-    weight_decay: float,
-    lerp: float,
-    beta2: float,
-    lerp2: float,
-    eps: float,
-    step_size: float,
-    root_correction2: float,
-    limit: float,
-    steepest: float,
-) -> None:
+    x, g, m, v, k, precondition, weight_decay, lerp, beta2, lerp2, eps, step_size, root_correction2, limit, steepest
+):
     """Adam on the space part, with the gradient pulled back to it.
 
     ``lerp`` is 1 - beta1, ``lerp2`` 1 - beta2, ``step_size`` the rate over its correction, ``limit`` the largest
@@ -68,16 +61,10 @@ def adam_in_chart(
             for d in range(x.shape[1]):
                 g[row, d] = min(max(g[row, d], -steepest), steepest)
                 slope += x[row, d] * g[row, d]
-        square = number(0)
         if g[row, 0] != 0:  # of ambient gradients alone
-            for d in range(x.shape[1]):
-                square += x[row, d] * x[row, d]
-            pulled += g[row, 0] / np.sqrt(square + number(k))
+            pulled += g[row, 0] / np.sqrt(_square(x, row) + number(k))
         if pulled != 0:
-            square = number(0)
-            for d in range(x.shape[1]):
-                square += x[row, d] * x[row, d]
-            slope += pulled * square
+            slope += pulled * _square(x, row)
         if precondition:
             pulled += slope / number(k)
         pulled = min(max(pulled, -steepest / limit), steepest / limit)
@@ -92,11 +79,12 @@ def adam_in_chart(
 
 
 @part
-def _measured(x: Any, g: Any, row: int, weight_decay: Any, k: Any) -> Any:
+def _measured(x, g, row, weight_decay, k):
     """Of a row's gradient with decay: squared Riemannian length, product with the point; and the point's time."""
     number = x.dtype.type
     square, slope, space_square = number(0), number(0), number(0)
-    x[row, 0] = 0
+    if x[row, 0] != 0:  # a number that is written just before the row is read would hold up the processor
+        x[row, 0] = 0
     for d in range(x.shape[1]):
         h = g[row, d] + weight_decay * x[row, d]
         square += h * h
@@ -109,7 +97,7 @@ def _measured(x: Any, g: Any, row: int, weight_decay: Any, k: Any) -> Any:
 
 
 @part
-def _shorten(x: Any, g: Any, row: int, k: Any, longest: Any) -> None:
+def _shorten(x, g, row, k, longest):
     """A row's gradient cut to a Riemannian length, without overflow."""
     number = x.dtype.type
     size = number(0)
@@ -124,7 +112,7 @@ def _shorten(x: Any, g: Any, row: int, k: Any, longest: Any) -> None:
 
 
 @part
-def _hold(x: Any, m: Any, row: int, k: Any, limit: Any, large: Any) -> None:
+def _hold(x, m, row, k, limit, large):
     """A point beyond the largest coordinate brought back, and its moment with it."""
     number = x.dtype.type
     far, size = number(0), number(0)
@@ -146,23 +134,8 @@ def _hold(x: Any, m: Any, row: int, k: Any, limit: Any, large: Any) -> None:
 
 @parallel
 def adam_on_sheet(
-    x: Any,
-    g: Any,
-    m: Any,
-    v: Any,
-    k: float,
-    weight_decay: float,
-    lerp: float,
-    beta2: float,
-    lerp2: float,
-    eps: float,
-    step_size: float,
-    correction2: float,
-    farthest: float,
-    tiny: float,
-    limit: float,
-    longest: float,
-) -> None:
+    x, g, m, v, k, weight_decay, lerp, beta2, lerp2, eps, step_size, correction2, farthest, tiny, limit, longest
+):
     """The exact Riemannian step of :func:`hybonet.optim.row_updates.adam_rows`, without amsgrad."""
     number = x.dtype.type
     k, weight_decay, lerp, beta2, eps = number(k), number(weight_decay), number(lerp), number(beta2), number(eps)
@@ -171,7 +144,7 @@ def adam_on_sheet(
     width, one = x.shape[1], number(1)
     far = np.exp(farthest - one) * np.sqrt(k) / number(2)  # beyond, even short steps may have to be cut
     for row in prange(len(x)):
-        square, slope, space_square = number(0), number(0), number(0)
+        square, slope, space_square = number(0), number(0), number(0)  # as _measured, which a call would slow down
         if x[row, 0] != 0:
             x[row, 0] = 0
         for d in range(width):

@@ -1,7 +1,8 @@
-"""Numbers along the edges of a graph, from points and back to sums over neighbours, without a row for every edge."""
+"""Numbers along the edges of a graph, sums over neighbours, and attention, all without a row for every edge."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,8 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from hybonet.kernels.sampled_products import products_at
-from hybonet.kernels.sparse_product import compressed, entries
+from hybonet.kernels.sparse_product import compressed, entries, products_at
 
 
 @dataclass(frozen=True)
@@ -18,11 +18,6 @@ class EdgePattern:
     """Where the entries of a sparse matrix are, in compressed rows; for gradients by columns as well, found when asked.
 
     Edges have the order of the rows.
-
-    Example:
-        >>> pattern = EdgePattern.of(torch.tensor([[0, 1, 2], [2, 0, 0]]), 3)
-        >>> pattern.rows, pattern.columns
-        (tensor([0, 0, 2]), tensor([1, 2, 0]))
     """
 
     starts: Tensor
@@ -97,22 +92,62 @@ class _EdgeSums(torch.autograd.Function):
 def edge_products(a: Tensor, b: Tensor, pattern: EdgePattern) -> Tensor:
     """Inner products :math:`a_i \\cdot b_j` along the edges, ``(n, d), (n, d) -> (E,)``.
 
-    Where :func:`~hybonet.kernels.sampled_products.are_sampled`, both.
-
-    Example:
-        >>> x = torch.tensor([[1.0, 0.0], [0.0, 2.0], [3.0, 4.0]])
-        >>> edge_products(x, x, EdgePattern.of(torch.tensor([[0, 1], [2, 2]]), 3))
-        tensor([3., 8.])
+    Where :func:`~hybonet.kernels.sparse_product.are_sampled`, both.
     """
     return _EdgeProducts.apply(a, b, pattern)
 
 
 def edge_sums(weights: Tensor, x: Tensor, pattern: EdgePattern) -> Tensor:
-    """Weighted sums over the neighbours of each node, ``(E,), (n, d) -> (n, d)``.
-
-    Example:
-        >>> x = torch.tensor([[1.0, 0.0], [0.0, 2.0], [3.0, 4.0]])
-        >>> edge_sums(torch.tensor([10.0, 1.0]), x, EdgePattern.of(torch.tensor([[0, 1], [2, 2]]), 3))[2]
-        tensor([10.,  2.])
-    """
+    """Weighted sums over the neighbours of each node, ``(E,), (n, d) -> (n, d)``."""
     return _EdgeSums.apply(weights, x, pattern)
+
+
+class _SparseAttention(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, q: Tensor, k: Tensor, v: Tensor, matrix: Tensor, kept: Tensor | None) -> Tensor:
+        pattern, factor = EdgePattern.of_matrix(matrix), matrix.values()
+        starts, rows, columns, absent = pattern.starts, pattern.rows, pattern.columns, factor == 0
+        weights = q.new_empty(len(q), len(columns))
+        out = v.new_empty(len(v), q.shape[1], v.shape[2])
+        with torch.autocast(q.device.type, enabled=False):
+            for head, weight in enumerate(weights):
+                logits = products_at(q[head], k[head], starts, columns)
+                largest = logits.new_full((q.shape[1],), -math.inf)
+                largest.scatter_reduce_(0, rows, logits.masked_fill(absent, -math.inf), "amax")
+                torch.mul(logits.sub_(largest[rows]).clamp_max_(0.0).exp_(), factor, out=weight)
+                if kept is not None:
+                    weight.mul_(kept[head])
+                out[head] = pattern.matrix(weight) @ v[head]
+        ctx.save_for_backward(q, k, v, weights)
+        ctx.pattern = pattern
+        return out
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        q, k, v, weights = ctx.saved_tensors
+        pattern, grad = ctx.pattern, grad.contiguous()
+        grad_q, grad_k, grad_v = torch.empty_like(q), torch.empty_like(k), torch.empty_like(v)
+        for head, weight in enumerate(weights):
+            of_logits = products_at(grad[head], v[head], pattern.starts, pattern.columns).mul_(weight)
+            grad_q[head] = pattern.matrix(of_logits) @ k[head]
+            grad_k[head] = pattern.transposed(of_logits) @ q[head]
+            grad_v[head] = pattern.transposed(weight) @ grad[head]
+        return grad_q, grad_k, grad_v, None, None
+
+
+def sparse_attention(q: Tensor, k: Tensor, v: Tensor, matrix: Tensor, kept: Tensor | None = None) -> Tensor:
+    r"""Sums :math:`s_i = \sum_j e_{ij} \exp(q_i \cdot k_j - c_i)\, v_j` over the entries :math:`e_{ij}` of a sparse
+    matrix in compressed rows, with :math:`c_i` the largest product of a row: attention but for a factor of each sum.
+
+    The gradient takes :math:`c_i` for a constant, which is right for what does not depend on such factors, as
+    centroids do not. Where :func:`~hybonet.kernels.sparse_product.are_sampled`, contiguous.
+
+    Args:
+        q, k, v: ``(heads, n, d)``, ``(heads, m, d)``, ``(heads, m, e)``.
+        matrix: ``(n, m)``, of zero or more, with at most n · m entries.
+        kept: factors of the entries, from dropout, ``(heads, entries)``.
+
+    Returns: ``(heads, n, e)``.
+    """
+    return _SparseAttention.apply(q, k, v, matrix, kept)

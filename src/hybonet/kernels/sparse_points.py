@@ -10,17 +10,11 @@ from torch import Tensor
 
 from hybonet.geometry.numerics import Curvature, asinhc, bounded, max_rapidity, sinhc
 from hybonet.kernels.dropout import dropout
-from hybonet.kernels.sampled_products import let_torch_warn
-from hybonet.kernels.sparse_product import entries
+from hybonet.kernels.sparse_product import entries, let_torch_warn
 
 
 def is_sparse_rows(x: Tensor) -> bool:
-    """Whether x is a matrix in compressed rows.
-
-    Example:
-        >>> is_sparse_rows(torch.eye(2)), is_sparse_rows(torch.eye(2).to_sparse_csr())
-        (False, True)
-    """
+    """Whether x is a matrix in compressed rows."""
     return x.layout == torch.sparse_csr
 
 
@@ -78,12 +72,7 @@ def _square_lengths(rows: Tensor, values: Tensor, count: int) -> Tensor:
 
 
 def dropped(x: Tensor, p: float, training: bool) -> Tensor:
-    """Dropout; of a matrix in compressed rows, whose zeros stay what they are, on its entries.
-
-    Example:
-        >>> dropped(torch.eye(2).to_sparse_csr(), 0.5, training=False).to_dense().trace()
-        tensor(2.)
-    """
+    """Dropout; of a matrix in compressed rows, whose zeros stay what they are, on its entries."""
     if not is_sparse_rows(x) or not training:
         return dropout(x, p, training)
     values = dropout(x.values(), p)
@@ -106,13 +95,7 @@ class _SparseLinear(torch.autograd.Function):
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """``F.linear``, where x may be a constant matrix in compressed rows.
-
-    Example:
-        >>> linear(torch.eye(2).to_sparse_csr(), torch.tensor([[1.0, 2.0]]), torch.tensor([10.0]))
-        tensor([[11.],
-                [12.]])
-    """
+    """``F.linear``, where x may be a constant matrix in compressed rows."""
     if not is_sparse_rows(x):
         return F.linear(x, weight, bias)
     product = _SparseLinear.apply(weight, x)

@@ -59,7 +59,7 @@ def product_counts(
         places: rows and columns of scores to be read.
         extra: columns, ``(b,)``, and numbers, ``(b,)``, added to the scores there.
     """
-    from hybonet.kernels.counts import count_tile
+    from hybonet.kernels.scoring_loops import count_tile
 
     if len(places[1]) and not 0 <= int(places[1].min()) <= int(places[1].max()) < len(tiles.right):
         raise IndexError(f"expected entities 0 to {len(tiles.right) - 1} to be left out, got {places[1].max()}")

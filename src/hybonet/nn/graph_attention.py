@@ -13,7 +13,7 @@ from torch_geometric.utils import scatter
 
 from hybonet.geometry import Lorentz, to_sheet
 from hybonet.geometry.numerics import working
-from hybonet.kernels.sparse_attention import sparse_attention
+from hybonet.kernels.sparse_edges import sparse_attention
 from hybonet.kernels.sparse_product import compressed
 from hybonet.nn.dropout import dropout
 from hybonet.nn.lazy_linear import linear_or_lazy

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from hybonet import kernels
 from hybonet.geometry import Lorentz
 from hybonet.geometry.numerics import working
-from hybonet.kernels.sampled_products import row_dots
+from hybonet.kernels.sparse_product import row_dots
 
 
 def manifold_of(param: Tensor) -> Lorentz | None:

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.autograd.graph import increment_version
 
 from hybonet.geometry.numerics import bounded, max_rapidity, precision, sinhc
-from hybonet.kernels.sampled_products import row_dots
+from hybonet.kernels.sparse_product import row_dots
 
 #: Elements of a block: large enough to keep all threads busy, small enough that temporaries do not add up.
 BLOCK = 1 << 19

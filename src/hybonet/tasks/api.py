@@ -91,8 +91,8 @@ def train_in(run: Run, *, resume: bool, reporter: Reporter | bool = True) -> Non
 
 def terminal_reporter(run: Run) -> TerminalReporter:
     """Progress with loss, metric, speed and time left."""
-    rate = run.spec.part("rate", lambda settings: (1, "batches/s"))(run.settings)
-    return TerminalReporter(run.settings.epochs, rate)
+    unit, amount = getattr(run.task, "unit", None), getattr(run.settings, "batch_size", None) or 1
+    return TerminalReporter(run.settings.epochs, (amount, unit) if unit else (1, "batches/s"))
 
 
 def settings_for(

@@ -96,7 +96,7 @@ class TaskSpec:
         from hybonet.reporting.headlines import plain_headline
 
         own = self.part("headline")
-        return own(record) if own else plain_headline(self.title, record)
+        return own(record) if callable(own) else own or plain_headline(self.title, record)
 
     def verb(self, name: str) -> Verb | None:
         """What a verb does with the task's models; None if it does nothing."""
@@ -104,7 +104,8 @@ class TaskSpec:
 
 
 class Parts:
-    """What :attr:`TaskSpec.parts` has: five functions and two classes; this class only names them.
+    """What :attr:`TaskSpec.parts` has, defined there or imported: five functions and two classes. This class only names
+    them.
 
     Attributes:
         settings: the class of its settings.
@@ -128,8 +129,8 @@ class Parts:
     # -- what a task may do without --------------------------------------------------------------------------------
     #: Recipes by name; see :class:`hybonet.recipes.Recipe`.
     RECIPES: Mapping[str, Mapping[str, Any]]
-    #: ``headline(record)``: what ``hybonet report`` shows of a record.
-    headline: Callable[[Mapping[str, Any]], Headline]
+    #: What ``hybonet report`` shows of a record; or ``headline(record)``, where that depends on the record.
+    headline: Headline | Callable[[Mapping[str, Any]], Headline]
     #: ``pictures(model, folder, options)``: draw into a folder, and return the files and what is missing, and why.
     pictures: Callable[..., Any]
 

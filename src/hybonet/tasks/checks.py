@@ -47,14 +47,14 @@ def check_task(task: str, /, data: Any, *, question: Mapping[str, Any] | None = 
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         model = train(task, data, out=folder / "run", reporter=False, **chosen)
-        _check_figures(model)
+        check_figures(model)
         _check_answers(model, dict(question or {}), folder)
         _check_pictures(model, folder / "pictures")
-        _check_resumed(model, data, chosen, folder)
+        check_resumed(model, data, chosen, folder)
         _check_refusals(model, data, chosen, folder)
 
 
-def _check_figures(model: Predictor) -> None:
+def check_figures(model: Predictor) -> None:
     """``evaluate`` gives what the record says, of every part of the data that it can be asked for."""
     assert model.run is not None
     assert model.record is not None
@@ -107,7 +107,7 @@ def _check_pictures(model: Predictor, folder: Path) -> None:
         _hold(path.is_file() and path.stat().st_size > 0, "plot's files are there", path)
 
 
-def _check_resumed(model: Predictor, data: Any, chosen: dict[str, Any], folder: Path) -> None:
+def check_resumed(model: Predictor, data: Any, chosen: dict[str, Any], folder: Path) -> None:
     """A training that is killed within an epoch, and goes on, equals the straight one."""
     assert model.run is not None
     task, out = model.task_name, folder / "stopped"

@@ -13,13 +13,15 @@ from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
 from hybonet.reporting.answers import Answers, Measures
+from hybonet.reporting.charts import draw_curves
 from hybonet.reporting.pictures import Pictures, draw_into
 from hybonet.tasks import vector_files
 from hybonet.tasks.base import TaskSpec, refuse_verb, spec
 from hybonet.tasks.card import CARD, model_card
 from hybonet.tasks.new_folder import new_folder
-from hybonet.tasks.run_folder import CONFIG, RECORD, write_json
+from hybonet.tasks.run_folder import CONFIG, CURVES, RECORD, write_json
 from hybonet.training.checkpoint import save_model
+from hybonet.training.history import read_history
 from hybonet.training.loop import BEST
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ class Predictor:
     def __init__(
         self,
         model: nn.Module,
-        task: Any,
+        task: Any = None,
         *,
         config: Mapping[str, Any] | None = None,
         record: Mapping[str, Any] | None = None,
@@ -213,6 +215,15 @@ class Predictor:
             raise ValueError("expected a folder to draw into: this model comes from no run; say plot('pictures')")
         asked = verb.options.checked(options)
         return draw_into(place, lambda folder: pictures(self, folder, asked))
+
+    def draw_curves(self, folder: Path, task: Any, title: str) -> Pictures:
+        """The curves of the training that it comes from, of such a task, or why there are none."""
+        history = [] if self.run is None else read_history(self.run.folder)
+        if not any(task.monitor in row for row in history):
+            return Pictures(missing={CURVES: "there is no history of a training"})
+        label, log = task.monitor_label, not task.higher_is_better
+        draw_curves(history, task.monitor, folder / CURVES, title=title, label=label, log=log)
+        return Pictures([folder / CURVES])
 
     def export(self, output: str | Path, **options: Any) -> str:
         """Write the model in a format that other tools read, and say what was written; the options are those of

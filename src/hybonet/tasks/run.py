@@ -194,7 +194,7 @@ class Run:
             return
         from hybonet.reporting.charts import draw_curves
 
-        label = self.spec.part("monitor_label", lambda task: f"validation {task.monitor}")(self.task)
+        label = getattr(self.task, "monitor_label", f"validation {self.task.monitor}")
         title = f"Training on {source_name(self.task.describe()['data']['source'])}"
         logarithmic = not self.task.higher_is_better
         draw_curves(result.history, self.task.monitor, self.folder / CURVES, title=title, label=label, log=logarithmic)

@@ -18,7 +18,8 @@ class Task(Protocol):
 
     #: Short name, as in ``hybonet train NAME``.
     name: str
-    #: The validation metric that selects the best model, and its direction.
+    #: The validation metric that selects the best model, and its direction. With ``monitor_label`` pictures call it so;
+    #: with ``unit``, such as ``"triples/s"``, progress counts ``settings.batch_size`` of these for a batch.
     monitor: str
     higher_is_better: bool
 

@@ -6,7 +6,7 @@ from torch_geometric.nn import GCNConv
 
 from hybonet.data import load_graph
 from hybonet.geometry import Lorentz
-from hybonet.kernels.sampled_products import are_sampled
+from hybonet.kernels.sparse_product import are_sampled
 from hybonet.nn import LorentzGraphConv
 from hybonet.tasks.graph.models import tangent as tangent_graphs
 from hybonet.tasks.graph.models.by_name import build_graph_model

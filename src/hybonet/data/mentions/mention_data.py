@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -136,6 +136,10 @@ class MentionData:
     def split(self, name: str) -> tuple[Mention, ...]:
         """The mentions of a split."""
         return {"train": self.train, "valid": self.valid, "test": self.test}[name]
+
+    def without_test(self) -> MentionData:
+        """What a search may know."""
+        return replace(self, test=())
 
     def targets(self, name: str) -> Tensor:
         """The types of a split's mentions as 0 and 1, ``(mentions, types)``, sparse."""

@@ -6,13 +6,12 @@ from typing import Any
 
 import torch
 
-from hybonet.data.graphs.graph_data import GraphData
 from hybonet.tasks.graph.calibration import class_calibration, link_calibration
 from hybonet.tasks.graph.data import load, read, write
 from hybonet.tasks.graph.evaluation import held_out_pairs
 from hybonet.tasks.graph.models.node_model import NodeModel
 from hybonet.tasks.graph.options import DataOptions
-from hybonet.tasks.graph.pictures import MONITORS, pictures
+from hybonet.tasks.graph.pictures import pictures
 from hybonet.tasks.graph.predictor import GraphModel
 from hybonet.tasks.graph.recipes import DEFAULTS, RECIPES
 from hybonet.tasks.graph.report import after_training, headline, next_command
@@ -21,32 +20,7 @@ from hybonet.tasks.graph.task import GraphLearningTask
 from hybonet.tasks.recipes import recipe
 from hybonet.training import FitResult
 
-__all__ = [
-    "RECIPES",
-    "after_training",
-    "choose_recipe",
-    "headline",
-    "load",
-    "measures",
-    "monitor_label",
-    "next_command",
-    "pictures",
-    "predictor",
-    "rate",
-    "read",
-    "settings",
-    "task",
-    "write",
-]
-
-settings = GraphSettings
-
-predictor = GraphModel
-
-
-def task(chosen: GraphSettings, graph: GraphData) -> GraphLearningTask:
-    """What the training loop trains."""
-    return GraphLearningTask(chosen, graph)
+settings, task, predictor = GraphSettings, GraphLearningTask, GraphModel
 
 
 def measures(trained: GraphLearningTask, result: FitResult) -> dict[str, Any]:
@@ -85,13 +59,3 @@ def choose_recipe(name: str | None, changes: list[str], options: DataOptions, da
             "choose another recipe"
         )
     return name, changes
-
-
-def rate(chosen: GraphSettings) -> tuple[int, str]:
-    """What the progress bar counts a batch as."""
-    return chosen.batch_size or 1, "steps/s" if chosen.batch_size is None else "examples/s"
-
-
-def monitor_label(trained: GraphLearningTask) -> str:
-    """What the picture of the curves calls the figure that selects."""
-    return MONITORS[trained.monitor]

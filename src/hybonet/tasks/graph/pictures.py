@@ -8,18 +8,14 @@ from typing import TYPE_CHECKING
 import torch
 
 from hybonet.geometry import Lorentz
-from hybonet.reporting.charts import draw_curves, draw_groups
+from hybonet.reporting.charts import draw_groups
 from hybonet.reporting.geodesics import disk_view, view_note
 from hybonet.reporting.pictures import Pictures
 from hybonet.tasks.options import Options
-from hybonet.tasks.run_folder import CURVES, DISK, source_name
-from hybonet.training.history import read_history
+from hybonet.tasks.run_folder import DISK, source_name
 
 if TYPE_CHECKING:
     from hybonet.tasks.graph.predictor import GraphModel
-
-#: What the axis of a picture calls the figure that selects.
-MONITORS = {"auc_ap": "validation (ROC AUC + AP)/2", "f1": "validation F1"}
 
 
 def pictures(model: GraphModel, folder: Path, options: Options, *, dpi: int = 120) -> Pictures:
@@ -27,12 +23,8 @@ def pictures(model: GraphModel, folder: Path, options: Options, *, dpi: int = 12
 
     The disk is drawn of hyperbolic models; nodes have the colours of their classes where the graph has some.
     """
-    name, drawn = source_name(model.graph.source), Pictures()
-    if model.run is not None and (history := read_history(model.run.folder)):
-        monitor = model.task.monitor
-        title, label = f"Training on {name}", MONITORS[monitor]
-        draw_curves(history, monitor, folder / CURVES, title=title, label=label, dpi=dpi)
-        drawn.append(folder / CURVES)
+    name = source_name(model.graph.source)
+    drawn = model.draw_curves(folder, model.task, f"Training on {name}")
     manifold = getattr(model.model, "manifold", None)
     if isinstance(manifold, Lorentz):
         _draw_disk(model, manifold, folder / DISK, name, dpi)

@@ -58,6 +58,8 @@ class GraphLearningTask:
         self.settings, self.graph = settings, graph
         #: The mean of ROC AUC and average precision for links, F1 for classes.
         self.monitor = "auc_ap" if settings.task == "lp" else "f1"
+        self.monitor_label = "validation (ROC AUC + AP)/2" if settings.task == "lp" else "validation F1"
+        self.unit = "steps/s" if settings.batch_size is None else "examples/s"
         self.links: LinkSplit | None = None
         self.node_split: NodeSplit | None = None
         edges = graph.edges

@@ -13,35 +13,10 @@ from hybonet.tasks.hierarchy.report import after_training, headline, next_comman
 from hybonet.tasks.hierarchy.task import HierarchySettings, HierarchyTask, measure
 from hybonet.training import FitResult
 
-__all__ = [
-    "RECIPES",
-    "after_training",
-    "headline",
-    "load",
-    "measures",
-    "monitor_label",
-    "next_command",
-    "pictures",
-    "predictor",
-    "read",
-    "settings",
-    "task",
-    "write",
-]
-
-task = HierarchyTask
-
-settings = HierarchySettings
-
-predictor = HierarchyModel
+settings, task, predictor = HierarchySettings, HierarchyTask, HierarchyModel
 
 
 def measures(trained: HierarchyTask, result: FitResult) -> dict[str, Any]:
     """How well distances give the hierarchy back, at the end and before the first step."""
     at_start = asdict(measure(trained.start(), trained.hierarchy, trained.manifold))
     return {"metrics": {name: result.best[name] for name in at_start}, "metrics_at_start": at_start}
-
-
-def monitor_label(trained: HierarchyTask) -> str:
-    """What the picture of the curves calls the figure that selects."""
-    return "mean average precision"

@@ -6,13 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hybonet.data import display_name
-from hybonet.reporting.charts import draw_curves
 from hybonet.reporting.pictures import Pictures
 from hybonet.reporting.tree_pictures import draw_tree
-from hybonet.tasks.hierarchy.task import HierarchyTask
 from hybonet.tasks.options import PlotOptions
-from hybonet.tasks.run_folder import CURVES, source_name
-from hybonet.training.history import read_history
+from hybonet.tasks.run_folder import source_name
 
 if TYPE_CHECKING:
     from hybonet.tasks.hierarchy.predictor import HierarchyModel
@@ -35,8 +32,7 @@ def pictures(model: HierarchyModel, folder: Path, options: PlotOptions) -> Pictu
         )
     if dim > 3:
         note += " Projected to two dimensions, which keeps neither distances nor angles."
-    drawn = Pictures()
-    drawn += draw_tree(
+    drawn = draw_tree(
         model.points,
         hierarchy,
         model.manifold,
@@ -46,8 +42,5 @@ def pictures(model: HierarchyModel, folder: Path, options: PlotOptions) -> Pictu
         page_note=note,
         shown=[display_name(label) for label in hierarchy.names],
     )
-    if model.run is not None and (history := read_history(model.run.folder)):
-        title = f"Training on {name}"
-        draw_curves(history, HierarchyTask.monitor, folder / CURVES, title=title, label="mean average precision")
-        drawn.append(folder / CURVES)
-    return drawn
+    curves = model.draw_curves(folder, model.task, f"Training on {name}")
+    return Pictures([*drawn, *curves], missing=curves.missing)

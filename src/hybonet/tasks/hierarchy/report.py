@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
@@ -18,7 +18,7 @@ from hybonet.reporting.labels import choose_labels
 if TYPE_CHECKING:
     from hybonet.tasks.run import Run
 
-_HEADLINE = Headline(
+headline = Headline(
     "Hierarchies",
     "All ancestors ranked among the other nodes (reconstruction: nothing is held out). rank: mean, best 1. MAP: mean "
     "average precision.",
@@ -103,11 +103,6 @@ def _example_nodes(hierarchy: Hierarchy) -> list[int]:
     known = [node for word in _EXAMPLES if (node := hierarchy.find(word)) is not None]
     candidates = dict.fromkeys([*known, *choose_labels(hierarchy, len(hierarchy))])
     return [node for node in candidates if hierarchy.depths[node] > 0][:3]
-
-
-def headline(record: Mapping[str, Any]) -> Headline:
-    """What ``hybonet report`` shows of a record."""
-    return _HEADLINE
 
 
 def next_command(run: Run) -> str:

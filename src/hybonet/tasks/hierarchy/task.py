@@ -95,7 +95,7 @@ class HierarchyTask:
     """
 
     name = "hierarchy"
-    monitor = "mean_average_precision"
+    monitor, monitor_label, unit = "mean_average_precision", "mean average precision", "pairs/s"
     higher_is_better = True
 
     def __init__(self, settings: HierarchySettings, hierarchy: Hierarchy) -> None:

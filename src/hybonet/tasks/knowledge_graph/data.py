@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,10 @@ class TrainingGraph:
     def notes(self) -> tuple[str, ...]:
         """What is odd about the data."""
         return (*self.graph.notes, *self.graph.warnings)
+
+    def without_test(self) -> TrainingGraph:
+        """What a search may know."""
+        return replace(self, graph=self.graph.without_test())
 
 
 def load(source: Any, settings: KnowledgeGraphSettings, options: DataOptions) -> TrainingGraph:

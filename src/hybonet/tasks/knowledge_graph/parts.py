@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from hybonet.data.triples.triple_data import TripleData
@@ -18,30 +17,7 @@ from hybonet.tasks.knowledge_graph.task import KnowledgeGraphTask, evaluate
 from hybonet.tasks.recipes import recipe
 from hybonet.training import FitResult
 
-__all__ = [
-    "RECIPES",
-    "after_training",
-    "choose_recipe",
-    "headline",
-    "load",
-    "measures",
-    "monitor_label",
-    "next_command",
-    "not_searched",
-    "pictures",
-    "predictor",
-    "rate",
-    "read",
-    "settings",
-    "task",
-    "tune_note",
-    "without_test",
-    "write",
-]
-
-settings = KnowledgeGraphSettings
-
-predictor = KnowledgeGraphModel
+settings, predictor = KnowledgeGraphSettings, KnowledgeGraphModel
 tune_note = (
     "The search knows no test triples. hybonet train leaves them, too, out of the rankings, so its validation figures "
     "are higher."
@@ -88,18 +64,3 @@ def choose_recipe(name: str | None, changes: list[str], options: DataOptions, da
             "choose another recipe"
         )
     return chosen, changes
-
-
-def rate(chosen: KnowledgeGraphSettings) -> tuple[int, str]:
-    """What the progress bar counts a batch as."""
-    return chosen.batch_size, "triples/s"
-
-
-def monitor_label(trained: KnowledgeGraphTask) -> str:
-    """What the picture of the curves calls the figure that selects."""
-    return "validation MRR"
-
-
-def without_test(data: TrainingGraph) -> TrainingGraph:
-    """What a search may know."""
-    return replace(data, graph=data.graph.without_test())

@@ -8,7 +8,7 @@ import torch
 
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.geometry import Lorentz
-from hybonet.reporting.charts import draw_curves, draw_groups, draw_relation_bars
+from hybonet.reporting.charts import draw_groups, draw_relation_bars
 from hybonet.reporting.geodesics import disk_view, view_note
 from hybonet.reporting.pictures import Pictures
 from hybonet.reporting.radial_layout import radial_layout
@@ -22,8 +22,8 @@ from hybonet.tasks.knowledge_graph.predicted_hierarchy import (
     predicted_hierarchy,
 )
 from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel
-from hybonet.tasks.run_folder import CURVES, source_name
-from hybonet.training.history import read_history
+from hybonet.tasks.knowledge_graph.task import KnowledgeGraphTask
+from hybonet.tasks.run_folder import source_name
 
 POINTS, RELATIONS = "points.png", "relations.png"
 
@@ -39,10 +39,8 @@ def pictures(model: KnowledgeGraphModel, folder: Path, options: Plot) -> Picture
     """
     relations = options.hierarchy or hierarchical_relations(model.graph)
     tree = predicted_hierarchy(model, relations) if relations else None
-    name, drawn = source_name(model.graph.source), Pictures()
-    if model.run is not None and (history := read_history(model.run.folder)):
-        draw_curves(history, "mrr", folder / CURVES, title=f"Training on {name}", label="validation MRR")
-        drawn.append(folder / CURVES)
+    name = source_name(model.graph.source)
+    drawn = model.draw_curves(folder, KnowledgeGraphTask, f"Training on {name}")
     if model.record is not None and "test" in model.record:
         test = model.record["test"]
         overall = f"{name}: test MRR by relation (overall {test['both']['mrr']:.3f})"

@@ -106,9 +106,8 @@ class KnowledgeGraphModel(Predictor):
         config: Mapping[str, Any] | None = None,
         record: Mapping[str, Any] | None = None,
     ) -> None:
-        self.model = self.scorer = scorer.eval()
-        self.graph = graph
-        self.config, self.record = dict(config or {}), record
+        super().__init__(scorer, config=config, record=record)
+        self.scorer, self.graph = scorer, graph
         self._known = KnownAnswers(graph.with_reciprocals("train"), 2 * graph.num_relations)
         self._tails: tuple[Any, TailSearch | ScoreSearch] | None = None
 

@@ -15,7 +15,7 @@ from hybonet.reporting.narrow_table import add_row, narrow_table
 if TYPE_CHECKING:
     from hybonet.tasks.run import Run
 
-_HEADLINE = Headline(
+headline = Headline(
     "Knowledge graphs",
     "Test triples, filtered ranking both ways, ties realistic. paper_code: MRR by the protocol of the paper's code "
     "(easier).",
@@ -97,11 +97,6 @@ def examples_table(rows: list[tuple[str, list[tuple[str, float | None, bool]], t
                 line.append(f" {probability:.2f}", style="dim")
         table.add_row(Text(question), line, Text(f"{truth}, {rank:,}"))
     return table
-
-
-def headline(record: Mapping[str, Any]) -> Headline:
-    """What ``hybonet report`` shows of a record."""
-    return _HEADLINE
 
 
 def after_training(run: Run) -> Iterable[Any]:

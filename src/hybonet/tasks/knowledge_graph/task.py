@@ -61,7 +61,7 @@ class KnowledgeGraphTask:
     """
 
     name = "kg"
-    monitor = "mrr"
+    monitor, monitor_label, unit = "mrr", "validation MRR", "triples/s"
     higher_is_better = True
 
     def __init__(

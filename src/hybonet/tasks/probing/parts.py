@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from hybonet.tasks.probing.data import load, read, write
@@ -11,33 +11,10 @@ from hybonet.tasks.probing.predictor import ProbeModel
 from hybonet.tasks.probing.recipes import RECIPES
 from hybonet.tasks.probing.report import after_training, headline, next_command
 from hybonet.tasks.probing.settings import ProbeSettings
-from hybonet.tasks.probing.task import ProbeData, ProbeSplit, TreeProbingTask, best_layer, chain_scores, measure
+from hybonet.tasks.probing.task import ProbeSplit, TreeProbingTask, best_layer, chain_scores, measure
 from hybonet.training import FitResult
 
-__all__ = [
-    "RECIPES",
-    "after_training",
-    "headline",
-    "load",
-    "measures",
-    "monitor_label",
-    "next_command",
-    "not_searched",
-    "pictures",
-    "predictor",
-    "rate",
-    "read",
-    "settings",
-    "task",
-    "without_test",
-    "write",
-]
-
-task = TreeProbingTask
-
-settings = ProbeSettings
-
-predictor = ProbeModel
+settings, task, predictor = ProbeSettings, TreeProbingTask, ProbeModel
 not_searched = {"control": "a control is compared with the probe itself; fix it with --set {name}=…"}
 
 #: Training sentences that are measured as well, to see what the probe has learnt by heart.
@@ -58,18 +35,3 @@ def measures(trained: TreeProbingTask, result: FitResult) -> dict[str, Any]:
     chosen = {name: asdict(scores[name][best]) for name in scores}
     chain = {name: asdict(chain_scores(trained.splits[name].trees)) for name in ("valid", "test")}
     return {"layers": rows, "best_layer": trained.data.layers[best], **chosen, "chain": chain}
-
-
-def rate(chosen: ProbeSettings) -> tuple[int, str]:
-    """What the progress bar counts a batch as."""
-    return chosen.batch_size, "sentences/s"
-
-
-def monitor_label(trained: TreeProbingTask) -> str:
-    """What the picture of the curves calls the figure that selects."""
-    return "mean of the measures on valid"
-
-
-def without_test(data: ProbeData) -> ProbeData:
-    """What a search may know."""
-    return replace(data, splits={name: split for name, split in data.splits.items() if name != "test"})

@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from hybonet.data.trees.dependency_tree import PUNCTUATION, DependencyTree
-from hybonet.reporting.charts import draw_curves
 from hybonet.reporting.pictures import Pictures
 from hybonet.tasks.probing.models.tree_probe import LorentzProbe, PoincareProbe
 from hybonet.tasks.probing.options import Plot
 from hybonet.tasks.probing.predictor import ProbeModel
 from hybonet.tasks.probing.report import draw_layers
 from hybonet.tasks.probing.sentence_picture import ProbedSentence, draw_sentence
-from hybonet.tasks.run_folder import CURVES, source_name
-from hybonet.training.history import read_history
+from hybonet.tasks.probing.task import TreeProbingTask
+from hybonet.tasks.run_folder import source_name
 
 LAYERS, SENTENCE = "layers.png", "sentence.png"
 #: Lengths of a sentence that makes a readable picture.
@@ -53,13 +52,8 @@ def pictures(model: ProbeModel, folder: Path, options: Plot) -> Pictures:
         "below: its words as the probe places them, joined by the gold edges, the predicted root in orange"
     )
     draw_sentence(shown, folder / SENTENCE, title=title, note=note)
-    drawn = Pictures([folder / LAYERS, folder / SENTENCE])
-    if model.run is not None and (history := read_history(model.run.folder)):
-        draw_curves(history, "score", folder / CURVES, title=title, label="mean of the measures on valid")
-        drawn.append(folder / CURVES)
-    else:
-        drawn.missing[CURVES] = "there is no history of a training"
-    return drawn
+    curves = model.draw_curves(folder, TreeProbingTask, title)
+    return Pictures([folder / LAYERS, folder / SENTENCE, *curves], missing=curves.missing)
 
 
 def typical_sentence(model: ProbeModel, predicted: list[DependencyTree]) -> int:

@@ -60,9 +60,8 @@ class ProbeModel(Predictor):
         config: Mapping[str, Any] | None = None,
         record: Mapping[str, Any] | None = None,
     ) -> None:
-        self.model = model.eval()
+        super().__init__(model, config=config, record=record)
         self.settings, self.data = settings, data
-        self.config, self.record = dict(config or {}), record
 
     @classmethod
     def of_run(cls, run: Run) -> ProbeModel:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: Names of the measures as the literature has them.
 MEASURES = {"uuas": "UUAS", "dspr": "Dspr", "root": "Root", "nspr": "Nspr"}
-_HEADLINE = Headline(
+headline = Headline(
     "Probes",
     "Test sentences, the layer that is best on validation data. UUAS: share of the trees' edges found. Root: share "
     "of roots found. Dspr, Nspr: rank correlation of distances and of depths.",
@@ -34,11 +34,6 @@ _HEADLINE = Headline(
     tuple(Measure(name, ("test", name.lower())) for name in ("UUAS", "Dspr", "Root", "Nspr")),
     Measure("valid UUAS", ("valid", "uuas")),
 )
-
-
-def headline(record: Mapping[str, Any]) -> Headline:
-    """What ``hybonet report`` shows of a record."""
-    return _HEADLINE
 
 
 def after_training(run: Run) -> Iterable[Any]:

@@ -95,6 +95,10 @@ class ProbeData:
         counts = ", ".join(f"{count} of {split}" for split, count in left_out.items() if count)
         return (f"sentences too long for the encoder are left out: {counts}",) if counts else ()
 
+    def without_test(self) -> ProbeData:
+        """What a search may know."""
+        return replace(self, splits={name: split for name, split in self.splits.items() if name != "test"})
+
 
 def build_probes(settings: ProbeSettings, states: Tensor, manifold: Lorentz | None) -> TreeProbes:
     """Probes for states ``(words, layers, d)``, of any treebank."""
@@ -111,7 +115,7 @@ class TreeProbingTask:
     """
 
     name = "probe"
-    monitor = "score"
+    monitor, monitor_label, unit = "score", "mean of the measures on valid", "sentences/s"
     higher_is_better = True
 
     def __init__(self, settings: ProbeSettings, data: ProbeData) -> None:

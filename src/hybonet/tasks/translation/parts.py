@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from hybonet.data.text.translation_data import TranslationData
 from hybonet.tasks.translation.data import load, read, write
 from hybonet.tasks.translation.decoding import Decoding
 from hybonet.tasks.translation.evaluation import evaluate
@@ -17,28 +16,7 @@ from hybonet.tasks.translation.settings import TranslationSettings
 from hybonet.tasks.translation.task import TranslationTask
 from hybonet.training import FitResult
 
-__all__ = [
-    "RECIPES",
-    "after_training",
-    "headline",
-    "load",
-    "measures",
-    "next_command",
-    "not_searched",
-    "pictures",
-    "predictor",
-    "read",
-    "settings",
-    "task",
-    "without_test",
-    "write",
-]
-
-task = TranslationTask
-
-settings = TranslationSettings
-
-predictor = TranslationModel
+settings, task, predictor = TranslationSettings, TranslationTask, TranslationModel
 not_searched = dict.fromkeys(
     ("tokenizer", "vocabulary", "share_vocabulary", "max_length"),
     "perplexities of different tokens cannot be compared; fix it with --set {name}=…, and search for each by itself",
@@ -59,8 +37,3 @@ def measures(trained: TranslationTask, result: FitResult) -> dict[str, Any]:
     tokens = data.tokens["train"].target_tokens * epochs
     found["target_tokens_per_second"] = round(tokens / max(1e-9, result.seconds), 1)
     return found
-
-
-def without_test(data: TranslationData) -> TranslationData:
-    """What a search may know."""
-    return data.without_test()

@@ -94,10 +94,9 @@ class TranslationModel(Predictor):
         *,
         config: Mapping[str, Any] | None = None,
     ) -> None:
-        self.model = model.eval()
+        super().__init__(model, config=config, record=record)
         self.source_tokenizer, self.target_tokenizer = source_tokenizer, target_tokenizer
         self.settings, self.about = settings, about
-        self.config, self.record = dict(config or {}), record
 
     @classmethod
     def of_run(cls, run: Run) -> TranslationModel:

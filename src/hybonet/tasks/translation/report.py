@@ -15,7 +15,7 @@ from hybonet.reporting.narrow_table import add_row, narrow_table
 if TYPE_CHECKING:
     from hybonet.tasks.run import Run
 
-_HEADLINE = Headline(
+headline = Headline(
     "Translation",
     "Test sentences. BLEU and chrF: sacreBLEU's, of plain text. tok. BLEU: of lowercased Moses tokens, the paper's "
     "convention. ppl: perplexity of the references, lower is better.",
@@ -66,11 +66,6 @@ def examples_table(examples: Sequence[Mapping[str, str]]) -> Table:
         for name in ("source", "reference", "translation"):
             add_row(table, name, example[name])
     return table
-
-
-def headline(record: Mapping[str, Any]) -> Headline:
-    """What ``hybonet report`` shows of a record."""
-    return _HEADLINE
 
 
 def evaluation_tables(scores: Mapping[str, Any]) -> Iterable[Any]:

@@ -28,7 +28,7 @@ class TranslationTask:
     """Fills in :class:`~hybonet.training.Task` for parallel text."""
 
     name = "translation"
-    monitor = "perplexity"
+    monitor, monitor_label = "perplexity", "validation perplexity"
     higher_is_better = False
 
     def __init__(self, settings: TranslationSettings, data: TranslationData) -> None:

@@ -12,14 +12,13 @@ from torch import Tensor
 
 from hybonet.geometry import Lorentz
 from hybonet.metrics.probing import spearman
-from hybonet.reporting.charts import draw_curves
 from hybonet.reporting.geodesics import two_columns
 from hybonet.reporting.pictures import Pictures
 from hybonet.tasks.options import Options
-from hybonet.tasks.run_folder import CURVES, DISK, source_name
+from hybonet.tasks.run_folder import DISK, source_name
 from hybonet.tasks.typing.charts import draw_level_radii, draw_type_disk
 from hybonet.tasks.typing.models.entity_typer import EntityTyper
-from hybonet.training.history import read_history
+from hybonet.tasks.typing.task import EntityTypingTask
 
 if TYPE_CHECKING:
     from hybonet.tasks.typing.predictor import TypingModel
@@ -35,10 +34,8 @@ def pictures(model: TypingModel, folder: Path, options: Options) -> Pictures:
     centre each level lies). Only types that the training data has are drawn: of others nothing was learned.
     """
     data = model.data
-    name, drawn = source_name(data.source), Pictures()
-    if model.run is not None and (history := read_history(model.run.folder)):
-        draw_curves(history, "f1", folder / CURVES, title=f"Training on {name}", label="validation macro F1")
-        drawn.append(folder / CURVES)
+    name = source_name(data.source)
+    drawn = model.draw_curves(folder, EntityTypingTask, f"Training on {name}")
     if isinstance(model.model, EntityTyper) and data.train:
         frequency = torch.sparse.sum(data.targets("train"), 0).to_dense()
         drawn += _draw_types(model, frequency, folder, name)

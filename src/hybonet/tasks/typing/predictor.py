@@ -78,8 +78,8 @@ class TypingModel(Predictor):
         config: Mapping[str, Any] | None = None,
         record: Mapping[str, Any] | None = None,
     ) -> None:
-        self.model, self.data, self.settings = model.eval(), data, settings
-        self.threshold, self.config, self.record = threshold, dict(config or {}), record
+        super().__init__(model, config=config, record=record)
+        self.data, self.settings, self.threshold = data, settings, threshold
 
     @classmethod
     def of_run(cls, run: Run) -> TypingModel:

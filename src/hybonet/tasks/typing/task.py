@@ -41,7 +41,7 @@ class EntityTypingTask:
     """Fills in :class:`~hybonet.training.Task` for entity typing."""
 
     name = "typing"
-    monitor = "f1"
+    monitor, monitor_label, unit = "f1", "validation macro F1", "mentions/s"
     higher_is_better = True
 
     def __init__(self, settings: TypingSettings, data: MentionData) -> None:

@@ -13,10 +13,8 @@ from torch_geometric.utils import add_remaining_self_loops, scatter, softmax
 
 from hybonet.geometry import Lorentz
 from hybonet.geometry.distance import geodesic_of
-from hybonet.kernels.sampled_products import are_sampled
-from hybonet.kernels.sparse_attention import sparse_attention
-from hybonet.kernels.sparse_edges import EdgePattern, edge_products, edge_sums
-from hybonet.kernels.sparse_product import compressed, entries, sparse_product, transposed
+from hybonet.kernels.sparse_edges import EdgePattern, edge_products, edge_sums, sparse_attention
+from hybonet.kernels.sparse_product import are_sampled, compressed, entries, sparse_product, transposed
 from hybonet.nn import EuclideanToLorentz, LorentzDistanceHead, LorentzToEuclidean, TangentLinear
 from hybonet.tasks.graph.models.node_model import NodeModel, ends_of, lorentzian_square
 

@@ -51,7 +51,7 @@ class _RowByRow(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, group: Tensor) -> Tensor:
-        from hybonet.kernels.grouped_linear import rows_times
+        from hybonet.kernels.scoring_loops import rows_times
 
         low, high = (int(bound) for bound in group.aminmax()) if len(group) else (0, 0)
         if low < 0 or high >= len(weight):  # the loops do not look
@@ -69,7 +69,7 @@ class _RowByRow(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
-        from hybonet.kernels.grouped_linear import back_to_maps, back_to_rows
+        from hybonet.kernels.scoring_loops import back_to_maps, back_to_rows
 
         x, weight, group = ctx.saved_tensors
         gradient, (wants_x, wants_weight, _) = gradient.contiguous(), ctx.needs_input_grad

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from hybonet.kernels.sampled_products import are_sampled
+from hybonet.kernels.sparse_product import are_sampled
 from hybonet.tasks.knowledge_graph.models.per_triple_scores import per_triple_scores
 from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel, inner
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from hybonet import kernels
 from hybonet.geometry import Lorentz
 from hybonet.kernels.norm_clipping import NormClipping
-from hybonet.kernels.sampled_products import products_at
+from hybonet.kernels.sparse_product import products_at
 
 
 def per_triple_scores(
@@ -32,7 +32,7 @@ def per_triple_scores(
     the table's gradient is written once, row by row, from the candidates sorted by entity. With ``max_norm`` the
     clipped table is never made either: the factor and the time of a row are two numbers.
 
-    Where :func:`~hybonet.kernels.sampled_products.are_sampled` the table; differentiable once.
+    Where :func:`~hybonet.kernels.sparse_product.are_sampled` the table; differentiable once.
 
     Args:
         question: ``(B, k)``.
@@ -74,7 +74,7 @@ class _InOnePass(torch.autograd.Function):
         max_norm: float | None,
         manifold: Lorentz | None,
     ) -> Tensor:
-        from hybonet.kernels.per_triple_scores import score
+        from hybonet.kernels.scoring_loops import score
 
         clip, asked = max_norm is not None, question
         if clip:
@@ -93,7 +93,7 @@ class _InOnePass(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        from hybonet.kernels.per_triple_scores import back_to_question, back_to_table, sort_by_entity
+        from hybonet.kernels.scoring_loops import back_to_question, back_to_table, sort_by_entity
 
         question, table, index, kept = ctx.saved_tensors
         gradient, (products, factors, times) = gradient.contiguous(), kept

@@ -11,8 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
-from hybonet.kernels.look_up import rows_and_table
-from hybonet.kernels.norm_clipping import longest
+from hybonet.kernels.norm_clipping import longest, rows_and_table
 from hybonet.nn import LorentzEmbedding, LorentzModule, gated_lift
 from hybonet.nn.dropout import dropout
 from hybonet.tasks.knowledge_graph.models.grouped_linear import grouped_linear

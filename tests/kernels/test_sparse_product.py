@@ -5,7 +5,7 @@ import warnings
 import pytest
 import torch
 
-from hybonet.kernels.sampled_products import are_sampled, products_at, row_dots
+from hybonet.kernels.sparse_product import are_sampled, products_at, row_dots
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

@@ -2,7 +2,7 @@
 
 import torch
 
-from hybonet.kernels.look_up import rows_and_table
+from hybonet.kernels.norm_clipping import rows_and_table
 
 
 def test_gradients_are_those_of_separate_reads():

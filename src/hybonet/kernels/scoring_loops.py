@@ -1,15 +1,11 @@
-"""Inner products of questions with rows of a table that each wants, and their gradients.
+"""Loops of the knowledge-graph models: scores of the tails that each question wants, maps chosen by number, places.
 
-Rows are those of the knowledge-graph models' ``per_triple_scores``: as they are, or (``clip``) points whose space part
-is the row's, clipped to ``max_norm``, and whose time follows.
-
-Loops go over whole rows, time included, and time is mended afterwards: a loop over 31 of 32 coordinates would leave
-half of them to be worked on one by one.
+Rows of the scores are those of the models' ``per_triple_scores``: as they are, or (``clip``) points whose space part is
+the row's, clipped to ``max_norm``, and whose time follows. Loops go over whole rows, time included, and time is mended
+afterwards: a loop over 31 of 32 coordinates would leave half of them to be worked on one by one.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numba import njit, prange
@@ -18,7 +14,7 @@ from hybonet.kernels.parallel import parallel, serial
 
 
 @njit
-def _without_time(square: Any, table: Any, entity: int) -> Any:
+def _without_time(square, table, entity):
     """The squared length of a row's space part, from that of the whole row: no difference of large numbers."""
     time_square = table[entity, 0] * table[entity, 0]
     space_square = square - time_square
@@ -30,20 +26,7 @@ def _without_time(square: Any, table: Any, entity: int) -> Any:
 
 
 @parallel
-def score(
-    question: Any,
-    asked: Any,
-    table: Any,
-    bias: Any,
-    index: Any,
-    clip: bool,
-    max_norm: float,
-    k: float,
-    scores: Any,
-    products: Any,
-    factors: Any,
-    times: Any,
-) -> None:
+def score(question, asked, table, bias, index, clip, max_norm, k, scores, products, factors, times):
     """Scores ``(B, C)``; with ``clip`` also what :func:`back_to_table` needs: products without factor, factors, times.
 
     ``asked`` are the questions, with ``clip`` those with a time of 0; ``bias`` may be empty.
@@ -73,9 +56,7 @@ def score(
 
 
 @parallel
-def back_to_question(
-    table: Any, index: Any, gradient: Any, clip: bool, factors: Any, times: Any, of_question: Any
-) -> None:
+def back_to_question(table, index, gradient, clip, factors, times, of_question):
     """The gradient of the questions, ``(B, k)``."""
     width = table.shape[1]
     for row in prange(len(index)):
@@ -93,7 +74,7 @@ def back_to_question(
 
 
 @serial
-def sort_by_entity(index: Any, starts: Any, places: Any) -> None:
+def sort_by_entity(index, starts, places):
     """Places of the flat index by entity, in order for each, and where each entity's begin, ``(N + 1,)``.
 
     ``starts`` is zero at first.
@@ -112,19 +93,7 @@ def sort_by_entity(index: Any, starts: Any, places: Any) -> None:
 
 
 @parallel
-def back_to_table(
-    question: Any,
-    table: Any,
-    gradient: Any,
-    starts: Any,
-    places: Any,
-    clip: bool,
-    products: Any,
-    factors: Any,
-    times: Any,
-    of_table: Any,
-    of_bias: Any,
-) -> None:
+def back_to_table(question, table, gradient, starts, places, clip, products, factors, times, of_table, of_bias):
     """The gradient of the table, ``(N, k)``, and of the biases, ``(N,)``, each number written once."""
     width, candidates = table.shape[1], gradient.shape[1]
     number = table.dtype.type
@@ -156,3 +125,73 @@ def back_to_table(
             for d in range(width):
                 of_table[entity, d] += outward * table[entity, d]
             of_table[entity, 0] = 0
+
+
+@parallel
+def rows_times(x, weight, group, out):
+    """:math:`W_{g_i} x_i`, ``(B, n), (G, m, n), (B,) -> (B, m)``."""
+    for row in prange(len(x)):
+        number = group[row]
+        for o in range(weight.shape[1]):
+            total = x.dtype.type(0)
+            for d in range(weight.shape[2]):
+                total += weight[number, o, d] * x[row, d]
+            out[row, o] = total
+
+
+@parallel
+def back_to_rows(gradient, weight, group, of_x):
+    """:math:`W_{g_i}^T` times the gradient of a row, ``(B, m) -> (B, n)``."""
+    for row in prange(len(gradient)):
+        number = group[row]
+        of_x[row] = 0
+        for o in range(weight.shape[1]):
+            for d in range(weight.shape[2]):
+                of_x[row, d] += gradient[row, o] * weight[number, o, d]
+
+
+@parallel
+def back_to_maps(gradient, x, group, of_weight):
+    """Each map's sum of outer products over its rows, ``(G, m, n)``: a thread has some of the m for all maps."""
+    for o in prange(of_weight.shape[1]):
+        for number in range(len(of_weight)):
+            of_weight[number, o] = 0
+        for row in range(len(x)):
+            number, g = group[row], gradient[row, o]
+            for d in range(of_weight.shape[2]):
+                of_weight[number, o, d] += g * x[row, d]
+
+
+@parallel
+def count_tile(
+    scores,
+    first_column,
+    columns,
+    limits,
+    better,
+    at_least,
+    extra_rows,
+    extra_columns,
+    extra,
+    read_rows,
+    read_columns,
+    read,
+):
+    """Add to the counts of scores above a row's limit, and of those not below, what a tile has in its first columns.
+
+    First the numbers ``extra`` are added at their places, and scores are read at others; columns are those of the
+    whole matrix. A tile has fewer than 2²⁴ columns: they are counted as floats, which the processor compares and adds
+    at one width.
+    """
+    for place in range(len(extra)):
+        scores[extra_rows[place], extra_columns[place] - first_column] += extra[place]
+    for place in range(len(read)):
+        read[place] = scores[read_rows[place], read_columns[place] - first_column]
+    for row in prange(len(scores)):
+        limit, larger, not_smaller = limits[row], np.float32(0), np.float32(0)
+        for column in range(columns):
+            score = scores[row, column]
+            larger += np.float32(1) if score > limit else np.float32(0)
+            not_smaller += np.float32(1) if score >= limit else np.float32(0)
+        better[row] += int(larger)
+        at_least[row] += int(not_smaller)
