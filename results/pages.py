@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from results.claims import page as claims
 from results.entity_typing import page as entity_typing
 from results.graphs import page as graphs
 from results.knowledge_graphs import page as knowledge_graphs
@@ -20,6 +21,7 @@ PAGES: dict[str, ModuleType] = {
     "translation": translation,
     "probing": probing,
     "entity-typing": entity_typing,
+    "claims": claims,
 }
 _MADE = "Made by `python -m results pages` from run records; do not edit."
 

@@ -1,0 +1,1 @@
+"""What the paper claims, beside what the records of all tasks say."""
