@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any, Literal
 
 from torch import Tensor, nn
@@ -15,13 +16,22 @@ from hybonet.data.text.token_vocabulary import BOS, EOS, PAD
 from hybonet.data.text.translation_data import TranslationData
 from hybonet.geometry import Lorentz
 from hybonet.optim import RiemannianAdam
-from hybonet.tasks.translation.models.by_name import translation_model_class
 from hybonet.tasks.translation.models.translation_model import TranslatorBase
 from hybonet.tasks.translation.settings import TranslationSettings
 from hybonet.training import generator_for
 from hybonet.training.random_numbers import seed_for
 
 __all__ = ["TranslationSettings", "TranslationTask", "build_translation_model", "perplexity"]
+
+
+#: The models by the names that settings know them by, in their modules.
+_MODELS = {
+    "hybonet": "translator:Translator",
+    "euclidean": "euclidean_translator:EuclideanTranslator",
+    "hatt": "hyperbolic_attention:HyperbolicAttentionTranslator",
+    "convolution": "convolution_translator:ConvolutionTranslator",
+    "poincare": "poincare_translator:PoincareTranslator",
+}
 
 
 class TranslationTask:
@@ -114,7 +124,8 @@ def build_translation_model(
         own |= {"form": s.form, "residual_dropout": s.residual_dropout, "norm_first": s.norm_first}
     elif s.norm_first:
         own["norm_first"] = True
-    return translation_model_class(s.model)(
+    module, _, name = _MODELS[s.model].partition(":")
+    return getattr(import_module(f"hybonet.tasks.translation.models.{module}"), name)(
         source_vocabulary,
         target_vocabulary,
         s.dim,

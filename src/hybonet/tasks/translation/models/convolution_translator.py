@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.nn.dropout import dropout
-from hybonet.tasks.translation.models.attention_maps import recorded_weights
 from hybonet.tasks.translation.models.euclidean_translator import TokenEmbedding, linear_inner_form
 from hybonet.tasks.translation.models.transformer_layers import masked_softmax
-from hybonet.tasks.translation.models.translation_model import AttentionMaps, DecodingCache, Memory, TranslatorBase
+from hybonet.tasks.translation.models.translation_model import (
+    AttentionMaps,
+    DecodingCache,
+    Memory,
+    TranslatorBase,
+    recorded_weights,
+)
 
 #: A sum of two equal variances is brought back to one.
 HALF = math.sqrt(0.5)
@@ -61,10 +67,10 @@ class LookUp(nn.Module):
     Shapes: states ``(N, T, h)``, embedded tokens ``(N, T, d)`` ``-> (N, T, h)`` and the weights if asked for.
     """
 
-    def __init__(self, dim: int, hidden: int, heads: int, dropout: float) -> None:
+    def __init__(self, dim: int, hidden: int, heads: int, dropout: float, linear: Any = nn.Linear) -> None:
         super().__init__()
         self.heads, self.dropout = heads, dropout
-        self.into, self.back = nn.Linear(hidden, dim), nn.Linear(dim, hidden)
+        self.into, self.back = linear(hidden, dim), linear(dim, hidden)
 
     def forward(
         self,
@@ -75,6 +81,13 @@ class LookUp(nn.Module):
         need_weights: bool = False,
         average_attn_weights: bool = True,
     ) -> tuple[Tensor, Tensor | None]:
+        out, weights = self.gather(states, tokens, memory)
+        if not need_weights:
+            return out, None
+        return out, weights.mean(1) if average_attn_weights else weights
+
+    def gather(self, states: Tensor, tokens: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
+        """What is found, and the weights of each head."""
         assert memory.values is not None
         question = (self.into(states) + tokens) * HALF
         q, k, v = (x.unflatten(-1, (self.heads, -1)).transpose(1, 2) for x in (question, memory.states, memory.values))
@@ -82,17 +95,15 @@ class LookUp(nn.Module):
         found = dropout(weights, self.dropout, self.training) @ v
         # A mean of S values has less variance than one of them: as in the original, it is scaled back.
         length = (~memory.padding).sum(1).clamp_min(1).to(v.dtype)[:, None, None]
-        out = self.back(found.transpose(1, 2).flatten(2) * length.sqrt())
-        if not need_weights:
-            return out, None
-        return out, weights.mean(1) if average_attn_weights else weights
+        return self.back(found.transpose(1, 2).flatten(2) * length.sqrt()), weights
 
 
 class ConvolutionTranslator(TranslatorBase):
     """Gated convolutions in encoder and decoder, and attention to the source in every decoder layer.
 
     Args:
-        source_vocab, target_vocab, dim, layers: as in :class:`hybonet.tasks.translation.models.translator.Translator`.
+        sizes, text: the vocabularies, ``dim`` and the rest of :class:`TranslatorBase`.
+        layers: of the encoder, and as many of the decoder.
         heads: of the attention to the source (the original has one).
         feedforward: the Transformer's, 4 ``dim`` by default: hidden states are as wide as it takes for a layer to have
             as many parameters as a Transformer's encoder layer.
@@ -108,10 +119,7 @@ class ConvolutionTranslator(TranslatorBase):
 
     def __init__(
         self,
-        source_vocab: int,
-        target_vocab: int,
-        dim: int,
-        *,
+        *sizes: int,
         layers: int = 6,
         heads: int = 1,
         feedforward: int | None = None,
@@ -119,22 +127,10 @@ class ConvolutionTranslator(TranslatorBase):
         attention_dropout: float = 0.1,
         positions: Literal["learned", "sinusoidal"] = "learned",
         width: int = 3,
-        share_vocabulary: bool = False,
-        max_length: int = 256,
-        padding: int = 0,
-        begin: int = 2,
-        end: int = 3,
+        **text: Any,
     ) -> None:
-        super().__init__(
-            source_vocab,
-            target_vocab,
-            dim,
-            share_vocabulary=share_vocabulary,
-            max_length=max_length,
-            padding=padding,
-            begin=begin,
-            end=end,
-        )
+        super().__init__(*sizes, **text)
+        dim = self.dim
         if width < 1 or width % 2 == 0:
             raise ValueError(f"expected an odd width, got {width}")
         if heads < 1 or dim % heads:
@@ -143,22 +139,29 @@ class ConvolutionTranslator(TranslatorBase):
         # 2 · width · h² = 4 d² + 2 d f
         inner = 4 * dim if feedforward is None else feedforward
         hidden = max(2, round(math.sqrt((2 * dim**2 + dim * inner) / width)))
-        table = (dim, max_length, padding, positions)
-        self.target_embedding = TokenEmbedding(target_vocab, *table)
-        self.source_embedding = self.target_embedding if share_vocabulary else TokenEmbedding(source_vocab, *table)
+        self.embed_tokens(partial(TokenEmbedding, model=self, positions=positions))
         self.build_layers(layers, hidden, heads, attention_dropout)
 
-    def build_layers(self, layers: int, hidden: int, heads: int, attention_dropout: float) -> None:
-        """All that comes after the embeddings."""
-        dim = self.dim
-        self.encoder_in: nn.Module = nn.Linear(dim, hidden)
-        self.encoder_out: nn.Module = nn.Linear(hidden, dim)
-        self.decoder_in: nn.Module = nn.Linear(dim, hidden)
-        self.decoder_out: nn.Module = nn.Linear(hidden, dim)
-        self.encoder_layers = nn.ModuleList(GatedConvolution(hidden, self.width, self.dropout) for _ in range(layers))
-        self.decoder_layers = nn.ModuleList(GatedConvolution(hidden, self.width, self.dropout) for _ in range(layers))
-        self.look_ups = nn.ModuleList(LookUp(dim, hidden, heads, attention_dropout) for _ in range(layers))
-        self.head: nn.Module = nn.Linear(dim, self.target_vocab)
+    def build_layers(
+        self,
+        layers: int,
+        hidden: int,
+        heads: int,
+        attention_dropout: float,
+        *,
+        linear: Any = nn.Linear,
+        convolution: Any = GatedConvolution,
+        look_up: Any = LookUp,
+        head: Any = nn.Linear,
+    ) -> None:
+        """All that comes after the embeddings, of these kinds of layers."""
+        dim, sizes = self.dim, (hidden, self.width, self.dropout)
+        self.encoder_in, self.encoder_out = linear(dim, hidden), linear(hidden, dim)
+        self.decoder_in, self.decoder_out = linear(dim, hidden), linear(hidden, dim)
+        self.encoder_layers = nn.ModuleList(convolution(*sizes) for _ in range(layers))
+        self.decoder_layers = nn.ModuleList(convolution(*sizes) for _ in range(layers))
+        self.look_ups = nn.ModuleList(look_up(dim, hidden, heads, attention_dropout) for _ in range(layers))
+        self.head = head(dim, self.target_vocab)
 
     def embed(self, table: nn.Module, tokens: Tensor, offset: int = 0) -> Tensor:
         """States of tokens with their positions, ``(B, T) -> (B, T, d)``."""
@@ -222,9 +225,6 @@ class ConvolutionTranslator(TranslatorBase):
         with recorded_weights(self.look_ups) as weights:
             self.decode(target_in, self.encode(source))
         return AttentionMaps([], [], [weights[look_up] for look_up in self.look_ups])
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        return self.head(hidden)
 
     def inner_form(self, hidden: Tensor) -> tuple[Tensor, Tensor] | None:
         return linear_inner_form(self.head, hidden) if isinstance(self.head, nn.Linear) else None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, Literal
+from functools import partial
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,7 @@ from hybonet.nn.dropout import dropout
 from hybonet.nn.position import sinusoids
 from hybonet.tasks.translation.models.transformer_layers import DecoderLayer, EncoderLayer, MultiheadAttention
 from hybonet.tasks.translation.models.transformer_translator import TransformerTranslator
+from hybonet.tasks.translation.models.translation_model import TranslatorBase
 
 
 class TokenEmbedding(nn.Module):
@@ -20,12 +22,11 @@ class TokenEmbedding(nn.Module):
     Tokens start at N(0, 1/d) and are multiplied with √d, so that they weigh as much as sinusoidal positions.
     """
 
-    def __init__(
-        self, vocab: int, dim: int, max_length: int, padding: int, positions: Literal["learned", "sinusoidal"]
-    ) -> None:
+    def __init__(self, vocab: int, *, model: TranslatorBase, positions: Literal["learned", "sinusoidal"]) -> None:
         super().__init__()
         if positions not in ("learned", "sinusoidal"):
             raise ValueError(f"expected positions 'learned' or 'sinusoidal', got {positions!r}")
+        dim, max_length, padding = model.dim, model.max_length, model.padding
         self.max_length, self.factor = max_length, math.sqrt(dim)
         self.tokens = nn.Embedding(vocab, dim, padding_idx=padding)
         nn.init.normal_(self.tokens.weight, std=dim**-0.5)
@@ -51,9 +52,10 @@ class EuclideanTranslator(TransformerTranslator):
     """The Transformer with layer norm, of the same sizes as ``Translator``.
 
     Args:
-        source_vocab, target_vocab, dim, layers, heads, feedforward: as there.
+        layers, heads, feedforward: as there.
         dropout: on embedded tokens, inside feed-forward blocks, and on each block before it joins its residual.
         norm_first: layer norms before the blocks instead of after them.
+        sizes, text: the vocabularies, ``dim`` and the rest of :class:`TranslatorBase`.
 
     Example:
         >>> import torch
@@ -66,10 +68,7 @@ class EuclideanTranslator(TransformerTranslator):
 
     def __init__(
         self,
-        source_vocab: int,
-        target_vocab: int,
-        dim: int,
-        *,
+        *sizes: int,
         layers: int = 6,
         heads: int = 4,
         feedforward: int | None = None,
@@ -77,34 +76,22 @@ class EuclideanTranslator(TransformerTranslator):
         attention_dropout: float = 0.1,
         positions: Literal["learned", "sinusoidal"] = "sinusoidal",
         norm_first: bool = False,
-        share_vocabulary: bool = False,
-        max_length: int = 256,
-        padding: int = 0,
-        begin: int = 2,
-        end: int = 3,
+        **text: Any,
     ) -> None:
-        super().__init__(
-            source_vocab,
-            target_vocab,
-            dim,
-            share_vocabulary=share_vocabulary,
-            max_length=max_length,
-            padding=padding,
-            begin=begin,
-            end=end,
-        )
-        self.dropout = dropout
-        table = (dim, max_length, padding, positions)
-        self.target_embedding = TokenEmbedding(target_vocab, *table)
-        self.source_embedding = self.target_embedding if share_vocabulary else TokenEmbedding(source_vocab, *table)
-        sizes = (dim, heads, 4 * dim if feedforward is None else feedforward, dropout, attention_dropout)
+        super().__init__(*sizes, **text)
+        dim, self.dropout = self.dim, dropout
+        self.embed_tokens(partial(TokenEmbedding, model=self, positions=positions))
+        inside = 4 * dim if feedforward is None else feedforward
+        options: dict[str, Any] = {"attention": self.attention, "norm_first": norm_first}
 
         def stack(layer: type[EncoderLayer]) -> nn.ModuleList:
-            return nn.ModuleList(layer(*sizes, attention=self.attention, norm_first=norm_first) for _ in range(layers))
+            return nn.ModuleList(
+                layer(dim, heads, inside, dropout, attention_dropout, **options) for _ in range(layers)
+            )
 
         self.encoder_layers, self.decoder_layers = stack(EncoderLayer), stack(DecoderLayer)
         self.encoder_norm, self.decoder_norm = (nn.LayerNorm(dim) if norm_first else nn.Identity() for _ in range(2))
-        self.head = nn.Linear(dim, target_vocab)
+        self.head: nn.Linear = nn.Linear(dim, self.target_vocab)
         nn.init.xavier_uniform_(self.head.weight)
         nn.init.zeros_(self.head.bias)
 
@@ -113,15 +100,6 @@ class EuclideanTranslator(TransformerTranslator):
 
     def embed_target(self, tokens: Tensor, offset: int = 0) -> Tensor:
         return dropout(self.target_embedding(tokens, offset), self.dropout, self.training)
-
-    def finish_encoder(self, states: Tensor) -> Tensor:
-        return self.encoder_norm(states)
-
-    def finish_decoder(self, states: Tensor) -> Tensor:
-        return self.decoder_norm(states)
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        return self.head(hidden)
 
     def inner_form(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
         return linear_inner_form(self.head, hidden)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -139,20 +140,10 @@ class DecoderLayer(EncoderLayer):
     blocks = 3
 
     def __init__(
-        self,
-        dim: int,
-        heads: int,
-        feedforward: int,
-        dropout: float = 0.0,
-        attention_dropout: float = 0.0,
-        *,
-        attention: type[MultiheadAttention] = MultiheadAttention,
-        norm_first: bool = False,
+        self, dim: int, heads: int, feedforward: int, dropout: float = 0.0, attention_dropout: float = 0.0, **kinds: Any
     ) -> None:
-        super().__init__(
-            dim, heads, feedforward, dropout, attention_dropout, attention=attention, norm_first=norm_first
-        )
-        self.cross_attn = attention(dim, heads, attention_dropout)
+        super().__init__(dim, heads, feedforward, dropout, attention_dropout, **kinds)
+        self.cross_attn: MultiheadAttention = type(self.self_attn)(dim, heads, attention_dropout)
 
     def forward(  # type: ignore[override]
         self,

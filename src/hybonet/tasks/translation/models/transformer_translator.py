@@ -9,8 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from hybonet.nn import KVCache
-from hybonet.tasks.translation.models.attention_maps import recorded_weights
-from hybonet.tasks.translation.models.translation_model import AttentionMaps, DecodingCache, Memory, TranslatorBase
+from hybonet.tasks.translation.models.translation_model import (
+    AttentionMaps,
+    DecodingCache,
+    Memory,
+    TranslatorBase,
+    recorded_weights,
+)
 
 
 class LayerCaches(DecodingCache):
@@ -40,6 +45,9 @@ class TransformerTranslator(TranslatorBase):
 
     encoder_layers: nn.ModuleList
     decoder_layers: nn.ModuleList
+    #: A last map after all layers.
+    encoder_norm: nn.Module
+    decoder_norm: nn.Module
 
     @abstractmethod
     def embed_source(self, tokens: Tensor) -> Tensor:
@@ -49,20 +57,12 @@ class TransformerTranslator(TranslatorBase):
     def embed_target(self, tokens: Tensor, offset: int = 0) -> Tensor:
         """States of target tokens, ``(B, T) -> (B, T, d)``; the first is at position ``offset``."""
 
-    def finish_encoder(self, states: Tensor) -> Tensor:
-        """A last map after all encoder layers; none by default."""
-        return states
-
-    def finish_decoder(self, states: Tensor) -> Tensor:
-        """A last map after all decoder layers; none by default."""
-        return states
-
     def layer_states(self, source: Tensor) -> list[Tensor]:
         padding = source == self.padding
         states = [self.embed_source(source)]
         for layer in self.encoder_layers:
             states.append(layer(states[-1], None, padding))
-        states[-1] = self.finish_encoder(states[-1])
+        states[-1] = self.encoder_norm(states[-1])
         return states
 
     def decode(self, target_in: Tensor, memory: Memory) -> Tensor:
@@ -70,7 +70,7 @@ class TransformerTranslator(TranslatorBase):
         for layer in self.decoder_layers:
             # Padding follows the sentence, so that what a token may see holds none: causality is mask enough.
             x = layer(x, memory.states, memory_key_padding_mask=memory.padding, tgt_is_causal=True)
-        return self.finish_decoder(x)
+        return self.decoder_norm(x)
 
     def start(self, memory: Memory, copies: int = 1) -> LayerCaches:
         return LayerCaches(memory, copies, len(self.decoder_layers))
@@ -81,7 +81,7 @@ class TransformerTranslator(TranslatorBase):
             # Not layer(...): a compiled call would be built anew for every length of the cache.
             x = layer.forward(x, cache.memory.states, memory_key_padding_mask=cache.memory.padding, cache=own)
         cache.position += 1
-        return self.logits(self.finish_decoder(x)[:, 0])
+        return self.logits(self.decoder_norm(x)[:, 0])
 
     def repeated_layers(self) -> Iterator[nn.Module]:
         yield from self.encoder_layers

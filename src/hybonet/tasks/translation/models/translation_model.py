@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hybonet.tasks.translation.models.token_loss import token_cross_entropy
+from hybonet.geometry.numerics import working
+from hybonet.kernels.inner_softmax import Places, inner_softmax_loss
 
 
 class Memory(NamedTuple):
@@ -61,6 +64,8 @@ class TranslatorBase(nn.Module, ABC):
         share_vocabulary: one table of embeddings for both sides, whose vocabularies must be the same.
     """
 
+    head: nn.Module
+
     def __init__(
         self,
         source_vocab: int,
@@ -88,6 +93,11 @@ class TranslatorBase(nn.Module, ABC):
         self.share_vocabulary, self.max_length = share_vocabulary, max_length
         self.padding, self.begin, self.end = padding, begin, end
 
+    def embed_tokens(self, table: Callable[[int], nn.Module]) -> None:
+        """A table of tokens for each side, or one for both; it is made of the number of tokens."""
+        self.target_embedding = table(self.target_vocab)
+        self.source_embedding = self.target_embedding if self.share_vocabulary else table(self.source_vocab)
+
     @abstractmethod
     def layer_states(self, source: Tensor) -> list[Tensor]:
         """States after the embedding and after every encoder layer, ``(B, S) -> (B, S, d)`` each; the last are the
@@ -97,10 +107,6 @@ class TranslatorBase(nn.Module, ABC):
     @abstractmethod
     def decode(self, target_in: Tensor, memory: Memory) -> Tensor:
         """What the output layer reads at every target position, ``(B, T) -> (B, T, d)``."""
-
-    @abstractmethod
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Scores of all target tokens, ``(..., d) -> (..., target_vocab)``."""
 
     @abstractmethod
     def start(self, memory: Memory, copies: int = 1) -> Any:
@@ -117,6 +123,10 @@ class TranslatorBase(nn.Module, ABC):
     @abstractmethod
     def repeated_layers(self) -> Iterator[nn.Module]:
         """The layers that nearly all of the work is done in."""
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Scores of all target tokens, ``(..., d) -> (..., target_vocab)``."""
+        return self.head(hidden)
 
     def inner_form(self, hidden: Tensor) -> tuple[Tensor, Tensor] | None:
         """``(question, candidates)`` whose products are the logits up to a number a row; None if there are none such.
@@ -154,3 +164,60 @@ class TranslatorBase(nn.Module, ABC):
         else:
             total = token_cross_entropy(*form, labels, label_smoothing)
         return total / max(1, len(labels))
+
+
+def token_cross_entropy(question: Tensor, candidates: Tensor, labels: Tensor, label_smoothing: float = 0.0) -> Tensor:
+    r"""Sum of :math:`\log\sum_j e^{s_{ij}} - (1-\varepsilon)\, s_{i,y_i} - \varepsilon\,\overline{s_i}` with
+    :math:`s_{ij} = q_i \cdot c_j`, as ``F.cross_entropy(question @ candidates.T, labels, label_smoothing=ε)`` has it.
+
+    A number added to all scores of a row changes nothing. Half precision is computed in float32. Shapes:
+    ``(N, k), (V, k), (N,) -> ()``. Differentiable once.
+
+    Example:
+        >>> q, c, y = torch.randn(5, 3), torch.randn(7, 3), torch.arange(5)
+        >>> whole = torch.nn.functional.cross_entropy(q @ c.T, y, label_smoothing=0.1, reduction="sum")
+        >>> torch.allclose(token_cross_entropy(q, c, y, 0.1), whole, atol=1e-5)
+        True
+    """
+    question, candidates = working(question), working(candidates)
+    rows = torch.arange(len(labels), device=labels.device)
+    truth = (question * candidates[labels]).sum(-1)
+    loss = inner_softmax_loss(question, candidates, truth, weight=torch.ones_like(truth), left_out=Places(rows, labels))
+    if label_smoothing:
+        # The mean of all scores needs none of them: it is the product with the candidates' mean. Not by @, which
+        # autocast would round.
+        loss = loss + label_smoothing * (truth.sum() - (question.sum(0) * candidates.mean(0)).sum())
+    return loss
+
+
+@contextmanager
+def recorded_weights(blocks: Iterable[nn.Module]) -> Iterator[dict[nn.Module, Tensor]]:
+    """While inside, every call of a block asks it for its weights, head by head; they are in the dictionary afterwards.
+
+    Blocks are called as ``nn.MultiheadAttention`` is: ``need_weights``, ``average_attn_weights``, and a pair as answer.
+
+    Example:
+        >>> from hybonet.nn import LorentzMultiheadAttention
+        >>> attention = LorentzMultiheadAttention(8, 2)
+        >>> with recorded_weights([attention]) as weights:
+        ...     _ = attention(attention.manifold.random_normal(1, 3, 8))
+        >>> weights[attention].shape
+        torch.Size([1, 2, 3, 3])
+    """
+    weights: dict[nn.Module, Tensor] = {}
+
+    def ask(block: nn.Module, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return given, {**named, "need_weights": True, "average_attn_weights": False}
+
+    def keep(block: nn.Module, given: tuple[Any, ...], answer: tuple[Tensor, Tensor]) -> None:
+        weights[block] = answer[1]
+
+    handles = []
+    for block in blocks:
+        handles += [block.register_forward_pre_hook(ask, with_kwargs=True), block.register_forward_hook(keep)]
+    try:
+        with torch.compiler.set_stance("force_eager"):  # a compiled caller knows nothing of hooks
+            yield weights
+    finally:
+        for handle in handles:
+            handle.remove()

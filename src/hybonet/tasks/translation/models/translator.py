@@ -30,7 +30,7 @@ class Translator(TransformerTranslator):
     embeddings; in the paper's form they start there. See :class:`TranslatorBase` for the sizes and calls.
 
     Args:
-        source_vocab, target_vocab, dim: tokens of each side, *ambient* coordinates.
+        sizes, text: the vocabularies, ``dim`` (*ambient* coordinates) and the rest of :class:`TranslatorBase`.
         layers: of the encoder, and as many of the decoder.
         heads, feedforward: of each layer; ``feedforward`` counts ambient coordinates, 4 ``dim`` by default.
         dropout: on embedded tokens and inside feed-forward blocks.
@@ -57,12 +57,11 @@ class Translator(TransformerTranslator):
         torch.Size([])
     """
 
+    head: LorentzDistanceHead
+
     def __init__(
         self,
-        source_vocab: int,
-        target_vocab: int,
-        dim: int,
-        *,
+        *sizes: int,
         layers: int = 6,
         heads: int = 4,
         feedforward: int | None = None,
@@ -72,34 +71,19 @@ class Translator(TransformerTranslator):
         positions: Literal["learned", "sinusoidal"] = "learned",
         form: Literal["scaled", "paper"] = "scaled",
         norm_first: bool | None = None,
-        share_vocabulary: bool = False,
-        max_length: int = 256,
-        padding: int = 0,
-        begin: int = 2,
-        end: int = 3,
         manifold: Lorentz | None = None,
         init_std: float | None = None,
         init_bound: float | None = 0.02,
         attention: dict[str, Any] | None = None,
         linear: dict[str, Any] | None = None,
+        **text: Any,
     ) -> None:
-        super().__init__(
-            source_vocab,
-            target_vocab,
-            dim,
-            share_vocabulary=share_vocabulary,
-            max_length=max_length,
-            padding=padding,
-            begin=begin,
-            end=end,
-        )
+        super().__init__(*sizes, **text)
+        dim, max_length = self.dim, self.max_length
         self.manifold = Lorentz() if manifold is None else manifold
         common: dict[str, Any] = {"form": form, "manifold": self.manifold}
-        table: dict[str, Any] = {"padding_idx": padding, "init_std": init_std, **common}
-        self.target_embedding = LorentzEmbedding(target_vocab, dim, **table)
-        self.source_embedding = (
-            self.target_embedding if share_vocabulary else LorentzEmbedding(source_vocab, dim, **table)
-        )
+        table: dict[str, Any] = {"padding_idx": self.padding, "init_std": init_std, **common}
+        self.embed_tokens(lambda vocab: LorentzEmbedding(vocab, dim, **table))
         paper = form == "paper"
         place: dict[str, Any] = {"kind": positions, "dropout": dropout, "linear": linear if paper else None, **common}
         self.source_position = LorentzPositionalEncoding(dim, max_length, **place)
@@ -120,13 +104,13 @@ class Translator(TransformerTranslator):
             linear={**({} if residual_dropout is None else {"residual_dropout": residual_dropout}), **(linear or {})},
             **common,
         )
-        self.encoder_norm: nn.Module | None
-        self.decoder_norm: nn.Module | None
-        self.encoder_layers, self.encoder_norm = transformer.encoder.layers, transformer.encoder.norm  # type: ignore[assignment]
-        self.decoder_layers, self.decoder_norm = transformer.decoder.layers, transformer.decoder.norm  # type: ignore[assignment]
+        encoder, decoder = transformer.encoder, transformer.decoder
+        self.encoder_layers, self.encoder_norm = encoder.layers, encoder.norm or nn.Identity()  # type: ignore[assignment]
+        self.decoder_layers, self.decoder_norm = decoder.layers, decoder.norm or nn.Identity()  # type: ignore[assignment]
         if not paper:
-            self.head = LorentzDistanceHead(dim, target_vocab, **common)
+            self.head = LorentzDistanceHead(dim, self.target_vocab, **common)
             return
+        assert isinstance(self.target_embedding, LorentzEmbedding)
         self.head = LorentzDistanceHead.from_embedding(self.target_embedding)
         if init_bound is not None:
             self._draw_weights(init_bound, DIRECTION_BOUND if norm_first else init_bound)
@@ -144,15 +128,6 @@ class Translator(TransformerTranslator):
 
     def embed_target(self, tokens: Tensor, offset: int = 0) -> Tensor:
         return self.target_position(self.target_embedding(tokens), offset)
-
-    def finish_encoder(self, states: Tensor) -> Tensor:
-        return states if self.encoder_norm is None else self.encoder_norm(states)
-
-    def finish_decoder(self, states: Tensor) -> Tensor:
-        return states if self.decoder_norm is None else self.decoder_norm(states)
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        return self.head(hidden)
 
     def inner_form(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
         return self.head.inner_form(hidden)
