@@ -10,8 +10,7 @@ from torch import Tensor
 
 from hybonet.data import disease_tree, load_graph, named
 from hybonet.metrics import hyperbolicity
-from hybonet.metrics.hop_distances import components, hop_distances
-from hybonet.metrics.hyperbolicity import _draw
+from hybonet.metrics.hyperbolicity import _draw, components, hop_distances
 
 
 def cycle(size: int) -> Tensor:

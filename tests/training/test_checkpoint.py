@@ -10,8 +10,7 @@ from safetensors.torch import load_file, save_file
 from hybonet import Lorentz
 from hybonet.nn import LorentzEmbedding, LorentzLinear
 from hybonet.optim import RiemannianAdam
-from hybonet.training.checkpoint import load_checkpoint, save_checkpoint, save_model
-from hybonet.training.identity import Identity
+from hybonet.training.checkpoint import Identity, load_checkpoint, save_checkpoint, save_model
 
 RUN = Identity({"task": "toy"}, {})
 

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from hybonet.training import LoopSettings
-from hybonet.training.identity import Identity
+from hybonet.training.checkpoint import Identity
 from tests.training.toy import ToyTask
 
 

@@ -226,7 +226,7 @@ def _show(
     """Table, files, picture, and the command that trains with what was found."""
     from rich.console import Console
 
-    from hybonet.reporting.search_table import search_table
+    from hybonet.reporting.search_chart import search_table
     from hybonet.training.ranges import value_of
     from hybonet.tuning.progress import ranked, shortened
     from hybonet.tuning.search_folder import BEST_SETTINGS, TRIALS

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from hybonet.data.hierarchies.edge_list import COLUMNS
-from hybonet.data.hierarchies.loading import RANKS
+from hybonet.data.hierarchies.loading import COLUMNS, RANKS
 from hybonet.data.io.column_choice import recognise_header
 from hybonet.data.io.in_memory import SPLIT_NAMES
 from hybonet.data.io.parquet_file import read_parquet

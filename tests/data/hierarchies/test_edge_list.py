@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hybonet.data.hierarchies.edge_list import parse_edges
+from hybonet.data.hierarchies.loading import parse_edges
 
 
 @pytest.mark.parametrize(

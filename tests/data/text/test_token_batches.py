@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from hybonet.data import load_corpus
-from hybonet.data.text.token_batches import TokenBatches
+from hybonet.data.text.token_pairs import TokenBatches
 from hybonet.data.text.token_vocabulary import BOS, EOS, PAD
 from hybonet.data.text.translation_data import prepare
 from hybonet.tasks.translation.task import TranslationSettings, TranslationTask

@@ -6,8 +6,14 @@ import torch
 
 from hybonet import Lorentz
 from hybonet.nn import LorentzLinear
-from hybonet.tasks.probing.models.stacked_linear import StackedLorentzLinear
-from hybonet.tasks.probing.models.tree_probe import PROBES, EuclideanProbe, LorentzProbe, PoincareProbe, TreeProbes
+from hybonet.tasks.probing.models.tree_probe import (
+    PROBES,
+    EuclideanProbe,
+    LorentzProbe,
+    PoincareProbe,
+    StackedLorentzLinear,
+    TreeProbes,
+)
 
 
 @pytest.fixture(autouse=True)

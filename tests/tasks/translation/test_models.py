@@ -11,8 +11,7 @@ from hybonet import Lorentz
 from hybonet.nn import LorentzLinear
 from hybonet.optim import RiemannianAdam
 from hybonet.tasks.translation.models.convolution_translator import ConvolutionTranslator
-from hybonet.tasks.translation.models.euclidean_translator import EuclideanTranslator
-from hybonet.tasks.translation.models.hyperbolic_attention import HyperbolicAttention
+from hybonet.tasks.translation.models.euclidean_translator import EuclideanTranslator, HyperbolicAttention
 from hybonet.tasks.translation.models.poincare_translator import PoincareLinear, gyromidpoint, squared_distances
 from hybonet.tasks.translation.models.translator import Translator
 from tests.tasks.translation.translators import DIM, KINDS, LAYERS, SOURCE, TARGET, build, sentences

@@ -3,8 +3,7 @@
 import torch
 
 from hybonet.tasks.translation.models.convolution_translator import ConvolutionTranslator
-from hybonet.tasks.translation.models.euclidean_translator import EuclideanTranslator
-from hybonet.tasks.translation.models.hyperbolic_attention import HyperbolicAttentionTranslator
+from hybonet.tasks.translation.models.euclidean_translator import EuclideanTranslator, HyperbolicAttentionTranslator
 from hybonet.tasks.translation.models.poincare_translator import PoincareTranslator
 from hybonet.tasks.translation.models.translator import Translator
 

@@ -7,8 +7,7 @@ import torch
 from scipy.stats import spearmanr
 
 from hybonet import Lorentz
-from hybonet.tasks.typing.charts import draw_level_radii
-from hybonet.tasks.typing.pictures import radial_view, radii_words
+from hybonet.tasks.typing.pictures import draw_level_radii, radial_view, radii_words
 
 
 def test_one_type_alone_lies_at_its_own_distance() -> None:

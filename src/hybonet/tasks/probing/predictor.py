@@ -37,7 +37,7 @@ class ProbeModel(Predictor):
         model: trained.
         settings: of the training.
         data: the test sentences at least.
-        config, record: of its run.
+        of_run: ``config`` and ``record`` of its run.
 
     Example:
         >>> tree = DependencyTree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0))
@@ -51,16 +51,8 @@ class ProbeModel(Predictor):
     task_name = "probe"
     model: TreeProbes
 
-    def __init__(
-        self,
-        model: TreeProbes,
-        settings: ProbeSettings,
-        data: ProbeData,
-        *,
-        config: Mapping[str, Any] | None = None,
-        record: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(model, config=config, record=record)
+    def __init__(self, model: TreeProbes, settings: ProbeSettings, data: ProbeData, **of_run: Any) -> None:
+        super().__init__(model, **of_run)
         self.settings, self.data = settings, data
 
     @classmethod

@@ -66,7 +66,7 @@ class TranslationModel(Predictor):
         model, source_tokenizer, target_tokenizer: what translates, and what its numbers stand for.
         settings: of its training.
         about: of its text: source and languages.
-        config, record: of its run.
+        of_run: ``config`` and ``record`` of its run.
 
     Example:
         >>> from hybonet.data.text.tokenizer import Words
@@ -90,11 +90,9 @@ class TranslationModel(Predictor):
         target_tokenizer: Tokenizer,
         settings: TranslationSettings,
         about: Mapping[str, Any],
-        record: Mapping[str, Any] | None = None,
-        *,
-        config: Mapping[str, Any] | None = None,
+        **of_run: Any,
     ) -> None:
-        super().__init__(model, config=config, record=record)
+        super().__init__(model, **of_run)
         self.source_tokenizer, self.target_tokenizer = source_tokenizer, target_tokenizer
         self.settings, self.about = settings, about
 
@@ -157,16 +155,10 @@ class TranslationModel(Predictor):
             self.model, Sequences.pack(numbers[place][:limit] for place in asked), how, progress=progress
         )
         results = [[Translation("", 0.0, 0.0)] for _ in sentences]
+        text = self.target_tokenizer.decode
         for place, hypotheses in zip(asked, found, strict=True):
-            results[place] = [
-                Translation(
-                    self.target_tokenizer.decode(each.tokens),
-                    each.score,
-                    each.log_probability,
-                    len(numbers[place]) > limit,
-                )
-                for each in hypotheses
-            ]
+            cut = len(numbers[place]) > limit
+            results[place] = [Translation(text(h.tokens), h.score, h.log_probability, cut) for h in hypotheses]
         return results
 
     @torch.no_grad()

@@ -92,8 +92,24 @@ _RANGES: dict[str, Range] = {
     "dropout": Between(0.0, 0.3),
     "attention_dropout": Between(0.0, 0.3),
 }
+_AT_128: dict[str, Any] = {"dim": 128, "layers": 4, "epochs": 11}
 #: The paper warms up for thousands of steps.
 _PAPER_RANGES: dict[str, Range] = {**_RANGES, "schedule.warmup": Between(1000, 16_000, log=True)}
+
+
+def _ours(data: str, about: str, **changes: Any) -> dict[str, Any]:
+    return {"about": about, "settings": quick(feedforward=256, **changes), "data": data, "ranges": _RANGES}
+
+
+def _wmt(dim: int, heads: int, bleu: float, size: str = "the paper's settings") -> dict[str, Any]:
+    return {
+        "about": f"{size}, {dim} ambient coordinates (published on all of WMT'14)",
+        "settings": paper(6000, dim, heads=heads, vocabulary=32_000, **_WMT),
+        "data": "wmt14",
+        "ranges": _PAPER_RANGES,
+        "published": {"tokenized_bleu": bleu},
+    }
+
 
 RECIPES: dict[str, dict[str, Any]] = {
     "translation": {
@@ -101,39 +117,20 @@ RECIPES: dict[str, dict[str, Any]] = {
         "settings": small(),
         "ranges": _RANGES,
     },
-    "multi30k-64": {
-        "about": "64 ambient coordinates, 3 layers, a quarter of an hour on one core",
-        "settings": quick(dim=64, feedforward=256, epochs=9),
-        "data": "multi30k",
-        "ranges": _RANGES,
-    },
-    "multi30k-128": {
-        "about": "128 ambient coordinates, 4 layers, forty minutes on one core",
-        "settings": quick(dim=128, feedforward=256, layers=4, epochs=11, residual_dropout=0.1),
-        "data": "multi30k",
-        "ranges": _RANGES,
-    },
-    "multi30k-128-long": {
-        "about": "the same for eighty minutes on one core, with more dropout against learning the pairs by heart",
-        "settings": quick(
-            dim=128,
-            feedforward=256,
-            layers=4,
-            epochs=25,
-            dropout=0.2,
-            residual_dropout=0.2,
-            average=5,
-            average_of="last",
-        ),
-        "data": "multi30k",
-        "ranges": _RANGES,
-    },
-    "iwslt14-64": {
-        "about": "64 ambient coordinates, 3 layers, half an hour on one core",
-        "settings": quick(dim=64, feedforward=256, vocabulary=6000, epochs=8),
-        "data": "iwslt14",
-        "ranges": _RANGES,
-    },
+    "multi30k-64": _ours(
+        "multi30k", "64 ambient coordinates, 3 layers, a quarter of an hour on one core", dim=64, epochs=9
+    ),
+    "multi30k-128": _ours(
+        "multi30k", "128 ambient coordinates, 4 layers, forty minutes on one core", **_AT_128, residual_dropout=0.1
+    ),
+    "multi30k-128-long": _ours(
+        "multi30k",
+        "the same for eighty minutes on one core, with more dropout against learning the pairs by heart",
+        **_AT_128 | {"epochs": 25, "dropout": 0.2, "residual_dropout": 0.2, "average": 5, "average_of": "last"},
+    ),
+    "iwslt14-64": _ours(
+        "iwslt14", "64 ambient coordinates, 3 layers, half an hour on one core", dim=64, vocabulary=6000, epochs=8
+    ),
     "paper-iwslt14-64": {
         "about": "the paper's settings, 64 ambient coordinates (published on three times the pairs here)",
         "settings": paper(8000, 64, steps=40_000, heads=4, dropout=0.0, attention_dropout=0.1, vocabulary=10_000),
@@ -141,32 +138,8 @@ RECIPES: dict[str, dict[str, Any]] = {
         "ranges": _PAPER_RANGES,
         "published": {"tokenized_bleu": 25.9},
     },
-    "paper-wmt14-64": {
-        "about": "the paper's settings, 64 ambient coordinates (published on all of WMT'14)",
-        "settings": paper(6000, 64, heads=4, vocabulary=32_000, **_WMT),
-        "data": "wmt14",
-        "ranges": _PAPER_RANGES,
-        "published": {"tokenized_bleu": 19.7},
-    },
-    "paper-wmt14-128": {
-        "about": "the paper's settings, 128 ambient coordinates (published on all of WMT'14)",
-        "settings": paper(6000, 128, heads=8, vocabulary=32_000, **_WMT),
-        "data": "wmt14",
-        "ranges": _PAPER_RANGES,
-        "published": {"tokenized_bleu": 23.3},
-    },
-    "paper-wmt14-256": {
-        "about": "the paper's settings, 256 ambient coordinates (published on all of WMT'14)",
-        "settings": paper(6000, 256, heads=8, vocabulary=32_000, **_WMT),
-        "data": "wmt14",
-        "ranges": _PAPER_RANGES,
-        "published": {"tokenized_bleu": 26.2},
-    },
-    "paper-wmt14-base": {
-        "about": "the size of the base Transformer, 512 ambient coordinates (published on all of WMT'14)",
-        "settings": paper(6000, 512, heads=8, vocabulary=32_000, **_WMT),
-        "data": "wmt14",
-        "ranges": _PAPER_RANGES,
-        "published": {"tokenized_bleu": 28.2},
-    },
+    "paper-wmt14-64": _wmt(64, 4, 19.7),
+    "paper-wmt14-128": _wmt(128, 8, 23.3),
+    "paper-wmt14-256": _wmt(256, 8, 26.2),
+    "paper-wmt14-base": _wmt(512, 8, 28.2, "the size of the base Transformer"),
 }

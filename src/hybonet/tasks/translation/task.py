@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from hybonet.data.text.sentence_pieces import SentencePieces
 from hybonet.data.text.subword_sampling import SubwordSampling
-from hybonet.data.text.token_batches import TextBatch, TokenBatches
+from hybonet.data.text.token_pairs import TextBatch, TokenBatches
 from hybonet.data.text.token_vocabulary import BOS, EOS, PAD
 from hybonet.data.text.translation_data import TranslationData
 from hybonet.geometry import Lorentz
@@ -28,7 +28,7 @@ __all__ = ["TranslationSettings", "TranslationTask", "build_translation_model", 
 _MODELS = {
     "hybonet": "translator:Translator",
     "euclidean": "euclidean_translator:EuclideanTranslator",
-    "hatt": "hyperbolic_attention:HyperbolicAttentionTranslator",
+    "hatt": "euclidean_translator:HyperbolicAttentionTranslator",
     "convolution": "convolution_translator:ConvolutionTranslator",
     "poincare": "poincare_translator:PoincareTranslator",
 }

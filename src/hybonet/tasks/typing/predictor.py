@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,7 +55,7 @@ class TypingModel(Predictor):
         data: its types and word vectors; mentions are not needed.
         settings: of the training.
         threshold: probability above which a type is predicted.
-        config, record: of its run.
+        of_run: ``config`` and ``record`` of its run.
 
     Example:
         >>> from hybonet.data.mentions.loading import load_mentions
@@ -75,10 +75,9 @@ class TypingModel(Predictor):
         settings: TypingSettings,
         *,
         threshold: float = THRESHOLD,
-        config: Mapping[str, Any] | None = None,
-        record: Mapping[str, Any] | None = None,
+        **of_run: Any,
     ) -> None:
-        super().__init__(model, config=config, record=record)
+        super().__init__(model, **of_run)
         self.data, self.settings, self.threshold = data, settings, threshold
 
     @classmethod
@@ -116,12 +115,8 @@ class TypingModel(Predictor):
                 shown = max(1, int((row > self.threshold).sum())) if top is None else min(top, len(types))
                 chance, number = row.topk(shown)
                 rows = enumerate(zip(number.tolist(), chance.tolist(), strict=True))
-                answers.append(
-                    [
-                        TypeAnswer(types[n], types.level(n), p, place == 0 or p > self.threshold)
-                        for place, (n, p) in rows
-                    ]
-                )
+                predicted = ((n, p, place == 0 or p > self.threshold) for place, (n, p) in rows)
+                answers.append([TypeAnswer(types[n], types.level(n), p, said) for n, p, said in predicted])
         return answers
 
     @torch.no_grad()
