@@ -54,14 +54,7 @@ def available() -> bool:
 
 @contextmanager
 def switched(on: bool) -> Iterator[None]:
-    """Compiled loops for tensors of any size, or none, for a while: to test and to compare.
-
-    Example:
-        >>> import torch
-        >>> with switched(on=False):
-        ...     run_on(torch.zeros(1000, 1000))
-        False
-    """
+    """Compiled loops for tensors of any size, or none, for a while: to test and to compare."""
     global _wanted  # noqa: PLW0603 - a switch for the process
     before, _wanted = _wanted, on
     try:

@@ -21,12 +21,6 @@ class KnownAnswers:
         triples: ``(n, 3)`` integer tensor of head, relation, tail; the answers to (head, relation) are the tails. Add
             reciprocal triples to answer questions for heads as well.
         num_relations: relations in all, reciprocal ones included.
-
-    Example:
-        >>> import torch
-        >>> known = KnownAnswers(torch.tensor([[0, 0, 1], [0, 0, 2], [3, 0, 1]]), num_relations=1)
-        >>> known.of(torch.tensor([3, 0]), torch.tensor([0, 0]))
-        (tensor([0, 1, 1]), tensor([1, 1, 2]))
     """
 
     def __init__(self, triples: Tensor, num_relations: int) -> None:
@@ -234,12 +228,6 @@ def ranking_metrics(ranks: Ranks) -> dict[str, float]:
     ``adjusted_mean_rank`` is 1 for random and small for good models; ``adjusted_mean_rank_index`` is 0 for random and 1
     for perfect ones. PyKEEN has the same figures as ``inverse_harmonic_mean_rank``, ``hits_at_k``,
     ``arithmetic_mean_rank``, ``adjusted_arithmetic_mean_rank`` and ``adjusted_arithmetic_mean_rank_index``.
-
-    Example:
-        >>> import torch
-        >>> metrics = ranking_metrics(Ranks(torch.tensor([1.0, 4.0]), torch.tensor([10, 10])))
-        >>> metrics["mrr"], metrics["hits@3"]
-        (0.625, 0.5)
     """
     rank = ranks.rank.double()
     expected = (ranks.candidates.double() + 1.0) / 2.0

@@ -47,14 +47,6 @@ def draw_curves(
         path: the file to write, if any.
         label: what the axis says of the metric.
         log: whether the metric's axis is logarithmic.
-
-    Example:
-        >>> import tempfile
-        >>> rows = [{"epoch": 1, "loss": 2.0, "seconds": 1.0}, {"epoch": 2, "loss": 1.0, "seconds": 2.0, "mrr": 0.5}]
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = draw_curves(rows, "mrr", Path(folder) / "curves.png", title="two epochs", label="MRR", dpi=40)
-        ...     (Path(folder) / "curves.png").exists()
-        True
     """
     measured = [row for row in history if metric in row]
     values = [row[metric] for row in measured]
@@ -77,16 +69,7 @@ def draw_curves(
 def draw_relation_bars(
     by_relation: dict[str, dict[str, Any]], path: Path | None = None, *, title: str, dpi: int = 120
 ) -> Figure:
-    """MRR of each relation with its number of questions, most questions first; at most forty relations.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     bars = {"is a": {"mrr": 0.5, "count": 8.0, "category": "N-1"}}
-        ...     _ = draw_relation_bars(bars, Path(folder) / "bars.png", title="one relation", dpi=40)
-        ...     (Path(folder) / "bars.png").exists()
-        True
-    """
+    """MRR of each relation with its number of questions, most questions first; at most forty relations."""
     rows = sorted(by_relation.items(), key=lambda item: -item[1]["count"])[:40][::-1]
     figure = new_figure((9, 1.3 + 0.27 * len(rows)), dpi, title)
     axes = plain_axes(figure.subplots(), "filtered MRR", "")
@@ -127,14 +110,6 @@ def draw_groups(
         kind: what a group is called, and several.
         none: what the legend calls points that are of no group.
         alone: why all points have one colour, where they have.
-
-    Example:
-        >>> import tempfile, torch
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = draw_groups(torch.tensor([[0.0, 0.1], [0.2, 0.0]]), torch.tensor([0, -1]), ["beasts"],
-        ...         Path(folder) / "points.png", title="two points", note="as they are", dpi=40)
-        ...     (Path(folder) / "points.png").exists()
-        True
     """
     from matplotlib.patches import Circle
 

@@ -99,16 +99,6 @@ def draw_disk(
         note: a line under the title: how the points came about.
         shown: what people call the nodes, if not by the hierarchy's names.
         new_edges: which edges stand out as a model's own, not from data; shape (edges,).
-
-    Example:
-        >>> import tempfile
-        >>> family = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine")])
-        >>> points = Lorentz().random_normal(3, 3)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     picture = Path(folder) / "disk.png"
-        ...     _ = draw_disk(points, family, Lorentz(), picture, title="canines", dpi=40)
-        ...     picture.read_bytes()[1:4]
-        b'PNG'
     """
     require_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -73,16 +73,6 @@ def write_disk_page(
 
     Raises:
         ValueError: if shapes or numbers do not fit, or a point is not in the disk.
-
-    Example:
-        >>> import tempfile
-        >>> nodes = [DiskNode("canine"), DiskNode("dog", label="dog.n.01"), DiskNode("wolf")]
-        >>> flat, edges = torch.tensor([[0.0, 0.0], [0.5, 0.0], [0.0, 0.5]]), torch.tensor([[1, 0], [2, 0]])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     page = Path(folder) / "disk.html"
-        ...     write_disk_page(page, flat, nodes, edges, title="Canines", note="Placed by hand.")
-        ...     page.read_text(encoding="utf-8")[:15]
-        '<!doctype html>'
     """
     data = _page_data(flat, nodes, edges, new_edges)
     script = "(() => {\n" + "\n".join(('"use strict";', *(_read(f"{name}.js") for name in _SCRIPTS))) + "})();\n"

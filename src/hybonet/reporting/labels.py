@@ -84,12 +84,6 @@ def place_labels(
 
     Places are tried by gap between anchor and label, and for each gap from the preferred direction away. A place is
     free if it is inside the frame and meets no obstacle and no earlier label.
-
-    Example:
-        >>> twins = [Anchor(50, 50, 20, 8, 0.0), Anchor(50, 50, 20, 8, 0.0)]
-        >>> first, second = place_labels(twins, Box(50, 50, 100, 100))
-        >>> first.overlaps(second)
-        False
     """
     placed: list[Box] = []
     result: list[Box | None] = []

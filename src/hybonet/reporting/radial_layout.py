@@ -22,12 +22,6 @@ def radial_layout(hierarchy: Hierarchy, dim: int, manifold: Lorentz, *, radius: 
     (measured in units of :math:`1/\sqrt{-K}`). Its weight w is the sum of its children's, 1 for a leaf, but at least a
     quarter more than any child's, so that parent and only child do not coincide; W is the sum of the roots' weights. A
     node with several parents is drawn under the first. Shape: ``-> (nodes, dim)``.
-
-    Example:
-        >>> family = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine")])
-        >>> points = radial_layout(family, 3, Lorentz(), radius=2.0)
-        >>> Lorentz().dist0(points)
-        tensor([0., 2., 2.], dtype=torch.float64)
     """
     children: list[list[int]] = [[] for _ in hierarchy.names]
     for node, parents in enumerate(hierarchy.parents):

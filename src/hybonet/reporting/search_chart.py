@@ -71,15 +71,6 @@ def draw_search(
         spans: of settings that are numbers the least, the largest, and whether the axis is logarithmic.
         choices: of settings with a few values, these in order.
         higher_is_better: the direction of the figure.
-
-    Example:
-        >>> import tempfile
-        >>> trials = [{"number": 1, "state": "finished", "figure": 0.5, "values": {"lr": 0.1, "size": 250}}]
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = draw_search(trials, Path(folder) / "tune.png", title="one trial", label="MRR", dpi=40,
-        ...         spans={"lr": (0.01, 1.0, True)}, choices={"size": [250, 500]})
-        ...     (Path(folder) / "tune.png").exists()
-        True
     """
     settings = [name for name in trials[0]["values"] if name in spans or name in choices]
     panels = 1 + len(settings)

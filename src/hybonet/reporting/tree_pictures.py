@@ -40,16 +40,6 @@ def draw_tree(
         page_note: the same for the page, which draws new edges in another way.
         shown: what people call the nodes.
         details: a line more on each node, if there is one.
-
-    Example:
-        >>> import tempfile
-        >>> family = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine")])
-        >>> points, names = Lorentz().random_normal(3, 3), ["canine", "dog", "wolf"]
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     drawn = draw_tree(points, family, Lorentz(), Path(folder), title="", note="", page_note="",
-        ...         shown=names, dpi=40)
-        ...     [(path.name, path.exists()) for path in drawn]
-        [('disk.png', True), ('disk.html', True)]
     """
     draw_disk(
         points, hierarchy, manifold, folder / DISK, title=title, note=note, shown=shown, new_edges=new_edges, dpi=dpi

@@ -59,17 +59,6 @@ def averaged_weights(model: nn.Module, paths: Sequence[Path]) -> Iterator[None]:
     """While the block runs, the model has the mean of the weights of files; then its own again.
 
     Points are stored as their space coordinates, so that the mean is a point again.
-
-    Example:
-        >>> import tempfile
-        >>> from hybonet.nn import LorentzEmbedding
-        >>> folder, table = Path(tempfile.mkdtemp()), LorentzEmbedding(5, 4, form="paper")
-        >>> for name in "ab":
-        ...     table.reset_parameters()
-        ...     save_model(folder / name, table)
-        >>> with averaged_weights(table, [folder / "a", folder / "b"]):
-        ...     table.manifold.check_point(table.points())
-        True
     """
     before = {name: value.detach().clone() for name, value in model.state_dict().items()}
     load_model(paths[0], model)  # says so if the files are not this model's

@@ -84,15 +84,7 @@ def _flat(content: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_tensors(path: Path, tensors: dict[str, Tensor], **about: Any) -> None:
-    """A safetensors file, whole or not at all; ``about`` goes to the header.
-
-    Example:
-        >>> import tempfile
-        >>> path = Path(tempfile.mkdtemp()) / "numbers.safetensors"
-        >>> write_tensors(path, {"one": torch.ones(3)}, made_by="hand")
-        >>> safe_open(path, framework="pt").metadata()
-        {'hybonet': '{"made_by": "hand"}'}
-    """
+    """A safetensors file, whole or not at all; ``about`` goes to the header."""
     # Bytes of our own writing: the library's save_file gives files that only their owner may read.
     content = save(tensors, metadata={"hybonet": json.dumps(about)})
     write_atomically(path, lambda target: target.write_bytes(content))
@@ -106,16 +98,7 @@ def save_model(path: Path, model: nn.Module, **about: Any) -> None:
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
-    """The tensors of a safetensors file, or a ValueError that says what the file is instead.
-
-    Example:
-        >>> import tempfile
-        >>> path = Path(tempfile.mkdtemp()) / "model.safetensors"
-        >>> torch.save({}, path)
-        >>> read_tensors(path)
-        Traceback (most recent call last):
-        ValueError: .../model.safetensors: expected a safetensors file, got a pickle (torch.save), which is not read ...
-    """
+    """The tensors of a safetensors file, or a ValueError that says what the file is instead."""
     try:
         return load_file(path)
     except (OSError, SafetensorError) as error:

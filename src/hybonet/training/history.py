@@ -12,17 +12,7 @@ HISTORY = "history.jsonl"
 
 
 def read_history(folder: Path) -> list[dict[str, Any]]:
-    """The lines of a training so far; none before the first.
-
-    Example:
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> append_to_history(folder, {"epoch": 1})
-        >>> append_to_history(folder, {"epoch": 2})
-        >>> keep_lines(folder, 1)
-        >>> read_history(folder)
-        [{'epoch': 1}]
-    """
+    """The lines of a training so far; none before the first."""
     try:
         return [json.loads(line) for line in _lines(folder)]
     except json.JSONDecodeError as error:

@@ -31,15 +31,6 @@ def locked(folder: Path) -> Iterator[None]:
 
     Raises:
         ValueError: if another one holds it, with who it is; nothing is written then.
-
-    Example:
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> with locked(folder):
-        ...     json.loads((folder / LOCK).read_text())["pid"] == os.getpid()
-        True
-        >>> list(folder.iterdir())
-        []
     """
     status = os.stat(folder)
     key = (status.st_dev, status.st_ino)

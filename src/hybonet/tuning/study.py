@@ -172,16 +172,6 @@ def open_study(
         ranges: what to try.
         higher_is_better: the direction of the validation figure.
         seed: of the values that are tried.
-
-    Example:
-        >>> import tempfile
-        >>> path = Path(tempfile.mkdtemp()) / "journal.log"
-        >>> ranges = {"max_grad_norm": Between(0.1, 1.0)}
-        >>> with open_study(path, LoopSettings(max_grad_norm=0.5), ranges, higher_is_better=True, seed=0) as study:
-        ...     first = study.next()
-        ...     ended = study.end(first, "finished", figure=0.25, seconds=1.5)
-        ...     ended == study.results()[0], ended.values
-        (True, {'max_grad_norm': 0.5})
     """
     require_optuna()
     with _for_this_process_alone(path):

@@ -89,14 +89,7 @@ class MentionBatch:
 def encode(
     mentions: Sequence[Mention], vectors: WordVectors, mention: int = MENTION_WORDS, context: int = CONTEXT_WORDS
 ) -> MentionBatch:
-    """Trim mentions and number their words.
-
-    Example:
-        >>> vectors = WordVectors(("ada", "wrote"), torch.eye(2))
-        >>> batch = encode([Mention((), ("Ada",), ("wrote", "."))], vectors, mention=2, context=4)
-        >>> batch.mention.tolist(), batch.context.tolist(), batch.place.tolist()
-        ([[2, 0]], [[2, 3, 1, 0]], [[0, 1, 2, 0]])
-    """
+    """Trim mentions and number their words."""
     spans = torch.full((len(mentions), mention), PADDING)
     words, place = torch.full((len(mentions), context), PADDING), torch.zeros(len(mentions), context, dtype=torch.long)
     for row, each in enumerate(mentions):
@@ -158,12 +151,6 @@ def read_mentions(file: SourceFile, types: TypeInventory | None = None, *, label
     Args:
         types: the inventory that types must be of; any type is right without.
         labelled: whether rows must have types.
-
-    Example:
-        >>> row = '{"left_context_token": [], "mention_span": "Ada", "right_context_token": ["."], "y_str": ["persn"]}'
-        >>> read_mentions(SourceFile("mine.json", "mine.json", row.encode()), TypeInventory(("person",)))
-        Traceback (most recent call last):
-        ValueError: mine.json, line 1: expected one of 1 types, got 'persn'; did you mean 'person'?
     """
     text = decode(file.content, file.source)
     if text.lstrip().startswith("["):

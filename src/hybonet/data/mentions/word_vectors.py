@@ -75,13 +75,6 @@ def read_vectors(path: str | Path, wanted: Collection[str] = (), *, keep: int = 
 
     Kept are the ``wanted`` words, as written or in small letters, and the first ``keep`` of the file. A first line of
     two whole numbers, as word2vec and fastText write it, is skipped; of a repeated word the first line counts.
-
-    Example:
-        >>> import tempfile
-        >>> path = Path(tempfile.mkdtemp()) / "tiny.txt"
-        >>> _ = path.write_text("the 0.1 0.2\\ndog 1 0\\nowl 0 1\\n")
-        >>> read_vectors(path, wanted=["Owl"], keep=1).words
-        ('the', 'owl')
     """
     path, digest = Path(path), hashlib.sha256()
     if not path.is_file():

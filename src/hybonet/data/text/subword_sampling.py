@@ -32,13 +32,6 @@ class SubwordSampling:
         source, target: what has cut them.
         power: a way is drawn with its probability to this power; the lower, the more pieces.
         max_length: tokens of a sentence at most.
-
-    Example:
-        >>> pieces = SentencePieces.train(["the dog sleeps", "the cat sleeps", "a dog and a cat"] * 9, 40, "unigram")
-        >>> usual = Sequences.pack([pieces.encode("the cat and the dog")])
-        >>> drawn = SubwordSampling(TokenPairs(usual, usual), pieces, pieces, power=0.1, max_length=50).draw(seed=1)
-        >>> pieces.decode(drawn.source[0].tolist()), len(drawn.source[0]) > len(usual[0])
-        ('the cat and the dog', True)
     """
 
     def __init__(

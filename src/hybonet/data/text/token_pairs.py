@@ -46,13 +46,6 @@ class TokenBatches:
     Args:
         pairs: the split.
         tokens: sentences of a batch times the longest of them, at most.
-
-    Example:
-        >>> from hybonet.data.text.token_pairs import Sequences
-        >>> pairs = TokenPairs(Sequences.pack([[5], [5, 6], [7]]), Sequences.pack([[8], [8], [9]]))
-        >>> batches = TokenBatches(pairs, tokens=4)
-        >>> [rows.tolist() for rows in batches.in_order()]
-        [[0, 2], [1]]
     """
 
     def __init__(self, pairs: TokenPairs, tokens: int) -> None:

@@ -78,15 +78,7 @@ def write_tokens(path: Path, **content: Sequence[Any]) -> None:
 
 
 def read_tokenizer(folder: Path, name: str) -> Tokenizer:
-    """A tokenizer that :meth:`Tokenizer.write` has kept.
-
-    Example:
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> Words.from_text(["the dog"]).write(folder, "source")
-        >>> read_tokenizer(folder, "source").encode("dog")
-        [4]
-    """
+    """A tokenizer that :meth:`Tokenizer.write` has kept."""
     from hybonet.data.text.byte_pairs import BytePairs
     from hybonet.data.text.sentence_pieces import SentencePieces
 

@@ -64,12 +64,6 @@ def prepare(
         vocabulary: how many tokens each language has, or both together if they ``share`` one vocabulary.
         share: one vocabulary for both.
         max_length: tokens of a sentence; see :func:`~hybonet.data.text.token_pairs.encode_splits`.
-
-    Example:
-        >>> from hybonet.data import load_corpus
-        >>> data = prepare(load_corpus("toy"), "words", 500)
-        >>> data.statistics()["train"], data.notes
-        (600, ())
     """
     train = text.splits["train"]
     if share:

@@ -70,15 +70,7 @@ def metrics_table(record: dict[str, Any]) -> Table:
 
 
 def neighbours_table(points: Tensor, hierarchy: Hierarchy, manifold: Lorentz, count: int = 6) -> Table:
-    """The nearest nodes of a few words, ancestors marked with an arrow; ``points (nodes, d)``.
-
-    Example:
-        >>> import torch
-        >>> family, manifold = Hierarchy.from_edges([("dog", "pet"), ("cat", "pet")]), Lorentz()
-        >>> points = manifold.expmap0(torch.tensor([[0.0, -1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 0.0]]))
-        >>> [str(cell) for cell in neighbours_table(points, family, manifold).columns[1].cells]
-        ['↑pet 1.0, cat 2.0', '↑pet 1.0, dog 2.0']
-    """
+    """The nearest nodes of a few words, ancestors marked with an arrow; ``points (nodes, d)``."""
     table = Table(title="Nearest nodes with their distances; ↑ marks ancestors", title_justify="left")
     table.add_column("node", style="bold")
     table.add_column("nearest")

@@ -39,15 +39,7 @@ _EXCLUDED = -1e30
 
 
 class HierarchySettings(LoopSettings):
-    """Everything a training depends on, the data apart; the defaults embed WordNet's mammals in the hyperbolic plane.
-
-    Example:
-        >>> HierarchySettings(dim=6).epochs
-        300
-        >>> HierarchySettings(epoch=10)
-        Traceback (most recent call last):
-        pydantic_core._pydantic_core.ValidationError: ... unknown setting 'epoch'; did you mean 'epochs'? ...
-    """
+    """Everything a training depends on but the data; the defaults embed WordNet's mammals in the hyperbolic plane."""
 
     epochs: int = Field(300, ge=1, description="passes over all pairs (node, ancestor)")
     validate_every: int = Field(30, ge=1, description="epochs between validations")
@@ -80,18 +72,6 @@ class HierarchyTask:
     """Fills in :class:`~hybonet.training.Task` for a hierarchy: row i of the model embeds the hierarchy's name i.
 
     Validation measures how well distances give the hierarchy back; there is nothing to hold out.
-
-    Example:
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> from hybonet.training import Trainer
-        >>> family = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine"), ("cat", "feline"), ("lion", "feline"),
-        ...     ("canine", "mammal"), ("feline", "mammal")])
-        >>> task = HierarchyTask(HierarchySettings(epochs=100, lr=0.1), family)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model = Trainer(task, Path(folder)).fit().model
-        >>> measure(task.points(model), family, task.manifold)
-        Reconstruction(mean_rank=1.0, mean_average_precision=1.0)
     """
 
     name = "hierarchy"
@@ -172,14 +152,6 @@ def ranking_loss(
 
     Shapes: ``look_up`` gives points ``(n, dim)`` for numbers ``(n,)``; ``pairs (pairs, 2)``,
     ``negatives (negatives,)``, ``is_ancestor (nodes, nodes)`` ``-> ()``.
-
-    Example:
-        >>> import torch
-        >>> table = LorentzEmbedding(4, 3, init_std=1e-9, form="paper")
-        >>> is_ancestor = torch.tensor([[0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], dtype=torch.bool)
-        >>> loss = ranking_loss(table, table.manifold, torch.tensor([[0, 1]]), torch.tensor([2, 3]), is_ancestor, 1.0)
-        >>> bool(torch.isclose(loss, torch.tensor(3.0).log()))
-        True
     """
     node, ancestor = pairs.unbind(-1)
     nodes, place = node.unique(return_inverse=True)

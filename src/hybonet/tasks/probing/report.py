@@ -83,17 +83,7 @@ def draw_layers(
     note: str = "",
     dpi: int = 120,
 ) -> Figure:
-    """The four measures by layer, on test (lines) and validation data (dots), to a PNG file.
-
-    Example:
-        >>> import tempfile
-        >>> scores = {"uuas": 0.5, "dspr": 0.6, "root": 0.7, "nspr": 0.8}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = draw_layers([{"layer": 0, "valid": scores, "test": scores}], 0, Path(folder) / "layers.png",
-        ...         title="one layer", dpi=40)
-        ...     (Path(folder) / "layers.png").exists()
-        True
-    """
+    """The four measures by layer, on test (lines) and validation data (dots), to a PNG file."""
     figure = new_figure((7.6, 4.8), dpi, title)
     axes = plain_axes(figure.subplots(), "layer (0: the embedding)", "")
     layers = [row["layer"] for row in rows]

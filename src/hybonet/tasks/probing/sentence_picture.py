@@ -45,15 +45,6 @@ def draw_sentence(
 
     Edges found are alike above and below; those missed are pale above, wrong ones stand out below. The words are drawn
     on the Poincaré disk (projected to two dimensions), joined by the gold edges, the predicted root in orange.
-
-    Example:
-        >>> import tempfile
-        >>> sentence = ProbedSentence(("dogs", "bark"), (2, 0), (0, 1), torch.zeros(2, dtype=torch.bool),
-        ...     Lorentz().random_normal(2, 4), Lorentz())
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = draw_sentence(sentence, Path(folder) / "sentence.png", title="two words", dpi=40)
-        ...     (Path(folder) / "sentence.png").exists()
-        True
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 

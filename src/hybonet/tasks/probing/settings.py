@@ -11,15 +11,7 @@ from hybonet.training import LoopSettings, ScheduleSettings
 
 
 class ProbeSettings(LoopSettings):
-    """Settings of probes; the defaults suit a treebank of ten thousand sentences.
-
-    Example:
-        >>> ProbeSettings(probe="euclidean").dim
-        64
-        >>> ProbeSettings(prob="euclidean")
-        Traceback (most recent call last):
-        pydantic_core._pydantic_core.ValidationError: ... unknown setting 'prob'; did you mean 'probe'? ...
-    """
+    """Settings of probes; the defaults suit a treebank of ten thousand sentences."""
 
     epochs: int = Field(12, ge=1, description="passes over the training sentences")
     validate_every: int = Field(2, ge=1, description="epochs between measurements on the validation sentences")

@@ -159,14 +159,7 @@ class TreeProbingTask:
 
 
 def make_batch(split: ProbeSplit, chosen: Sequence[int], device: str = "cpu") -> Batch:
-    """The chosen sentences, padded.
-
-    Example:
-        >>> tree = DependencyTree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0))
-        >>> batch = make_batch(ProbeSplit((tree,), torch.zeros(2, 3, 5)), [0])
-        >>> batch.states.shape, batch.place.tolist(), batch.depths.tolist()
-        (torch.Size([3, 2, 5]), [[0, 1]], [[1.0, 0.0]])
-    """
+    """The chosen sentences, padded."""
     lengths = [len(split.trees[number]) for number in chosen]
     longest = max(lengths)
     place = torch.full((len(chosen), longest), -1)

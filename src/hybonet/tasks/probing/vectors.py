@@ -34,17 +34,7 @@ class WordVectors:
 
 
 def read_vectors(path: Path, treebank: Treebank) -> WordVectors:
-    """The vectors of a file for the words of a treebank.
-
-    Example:
-        >>> import tempfile
-        >>> from hybonet.data import load_treebank
-        >>> treebank, path = load_treebank("toy"), Path(tempfile.mkdtemp()) / "mine.npz"
-        >>> counts = treebank.statistics()
-        >>> np.savez(path, **{split: np.zeros((counts[f"{split}_words"], 8), "float32") for split in SPLITS})
-        >>> read_vectors(path, treebank).states["test"].shape == (counts["test_words"], 1, 8)
-        True
-    """
+    """The vectors of a file for the words of a treebank."""
     arrays = _read(path)
     K = arrays.pop("K", None)
     if K is not None and not (K.numel() == 1 and float(K) < 0):

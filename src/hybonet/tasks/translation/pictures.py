@@ -57,15 +57,6 @@ def draw_attention(
         source, target: the tokens.
         weights: ``(layers, heads, target tokens, source tokens)``.
         path: the file to write, if any.
-
-    Example:
-        >>> import tempfile, torch
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder) / "attention.png"
-        ...     weights = torch.full((2, 1, 2, 2), 0.5)
-        ...     _ = draw_attention(["a", "</s>"], ["b", "</s>"], weights, path, title="ab", dpi=40)
-        ...     path.exists()
-        True
     """
     by_layer = weights.detach().float().mean(1).cpu()
     maps = [("all layers", by_layer.mean(0)), *((f"layer {n}", each) for n, each in enumerate(by_layer, 1))]

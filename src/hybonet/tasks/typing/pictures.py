@@ -41,16 +41,7 @@ def draw_type_disk(
     note: str,
     dpi: int = 120,
 ) -> Figure:
-    """Types at ``flat (n, 2)`` of the unit disk, coloured by level; those that come first get names first.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = draw_type_disk(torch.tensor([[0.0, 0.1], [0.5, 0.0]]), torch.tensor([0, 1]), ["coarse", "fine"],
-        ...         ["person", "poet"], Path(folder) / "types.png", title="two types", note="", dpi=40)
-        ...     (Path(folder) / "types.png").exists()
-        True
-    """
+    """Types at ``flat (n, 2)`` of the unit disk, coloured by level; those that come first get names first."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.patches import Circle
 
@@ -90,14 +81,6 @@ def draw_level_radii(
     """How far the types of each level are from the centre: every type a dot, a bar at the level's mean.
 
     Levels without types are left out.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = draw_level_radii([torch.tensor([0.5]), torch.tensor([1.0, 1.4])], ["coarse", "fine"],
-        ...         Path(folder) / "radii.png", title="three types", dpi=40)
-        ...     (Path(folder) / "radii.png").exists()
-        True
     """
     figure = new_figure((7, 4.2), dpi, title)
     axes = plain_axes(figure.subplots(), "", "distance from the centre")
@@ -182,13 +165,6 @@ def radial_view(points: Tensor, manifold: Lorentz) -> Tensor:
     """Points in the unit disk at their own distance from the centre; ``(n, d) -> (n, 2)``.
 
     The direction is that of the two principal components of the tangent vectors at the origin.
-
-    Example:
-        >>> manifold = Lorentz()
-        >>> points = manifold.random_normal(5, 8).double()
-        >>> flat = radial_view(points, manifold)
-        >>> torch.allclose(2 * torch.atanh(flat.norm(dim=-1)), manifold.dist0(points))
-        True
     """
     tangent = manifold.logmap0(points)[:, 1:]
     # One type alone has no spread: its own direction is drawn then.

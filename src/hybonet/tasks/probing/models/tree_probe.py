@@ -50,12 +50,6 @@ class StackedLorentzLinear(LorentzModule):
 
     Input points may lie on a sheet of another curvature; outputs lie on the manifold's.
     Shapes: ``(stack, n, in) -> (stack, n, out)``, ambient.
-
-    Example:
-        >>> layers = StackedLorentzLinear(3, 5, 4, manifold=Lorentz(-0.5))
-        >>> y = layers(Lorentz().random_normal(3, 7, 5))
-        >>> y.shape, layers.manifold.check_point(y)
-        (torch.Size([3, 7, 4]), True)
     """
 
     def __init__(
@@ -164,13 +158,6 @@ class PoincareProbe(TreeProbe):
 
     The product with Q is exp₀(Q log₀(p)), so the point is exp₀(Q P c); it is kept on the Lorentz sheet, which is
     isometric to the ball (the ball's exp₀(v) has geodesic radius 2|v|) and exact in float32 much farther out.
-
-    Example:
-        >>> import torch
-        >>> probe = PoincareProbe(2, 6, 4)
-        >>> points = probe.points(torch.randn(2, 5, 6))
-        >>> probe.distances(points).shape, points.shape
-        (torch.Size([2, 5, 5]), torch.Size([2, 5, 4]))
     """
 
     def __init__(self, layers: int, in_features: int, dim: int) -> None:
@@ -189,14 +176,7 @@ class PoincareProbe(TreeProbe):
 
 
 class EuclideanProbe(TreeProbe):
-    """The structural probe: squared Euclidean distances after one linear map.
-
-    Example:
-        >>> import torch
-        >>> probe = EuclideanProbe(2, 6, 4)
-        >>> probe.depths(probe.points(torch.zeros(2, 5, 6))).sum()
-        tensor(0., grad_fn=<SumBackward0>)
-    """
+    """The structural probe: squared Euclidean distances after one linear map."""
 
     def __init__(self, layers: int, in_features: int, dim: int) -> None:
         super().__init__()
@@ -225,14 +205,6 @@ class TreeProbes(nn.Module):
         layers, in_features, dim: see :class:`LorentzProbe`.
         states: the manifold that states are points of; None: they are Euclidean vectors.
         scale, K: of the Lorentz probe's layers and space.
-
-    Example:
-        >>> import torch
-        >>> probes = TreeProbes("lorentz", layers=2, in_features=6, dim=4)
-        >>> place = torch.tensor([[0, 1, 2], [3, 4, -1]])  # a sentence of three words and one of two
-        >>> distances, depths = probes(torch.randn(2, 5, 6), place)
-        >>> distances.shape, depths.shape
-        (torch.Size([2, 2, 3, 3]), torch.Size([2, 2, 3]))
     """
 
     def __init__(
@@ -265,13 +237,6 @@ class TreeProbes(nn.Module):
     def stretch_to(self, length: float, states: Tensor) -> None:
         """Multiply states from now on so that these, ``(words, layers, in)``, have that mean length in every layer; of
         points it is the distance from the origin.
-
-        Example:
-            >>> import torch
-            >>> probes = TreeProbes("lorentz", layers=1, in_features=2, dim=4)
-            >>> probes.stretch_to(1.0, torch.tensor([[[0.0, 4.0]], [[6.0, 0.0]]]))
-            >>> probes.features(torch.tensor([[[0.0, 10.0]]]))
-            tensor([[[0., 2.]]])
         """
         lengths = states.float().norm(dim=-1) if self.states is None else self.states.dist0(states.float())
         mean = lengths.mean(0)

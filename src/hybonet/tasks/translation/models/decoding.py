@@ -28,14 +28,6 @@ def greedy(model: TranslatorBase, source: Tensor, *, max_length: int | None = No
     """The likeliest next token, always; one hypothesis a sentence ``(B, S)``.
 
     ``max_length`` is the most tokens a translation may have; those that reach it are ended there.
-
-    Example:
-        >>> import torch
-        >>> from hybonet.tasks.translation.models.translator import Translator
-        >>> model = Translator(20, 20, 8, layers=1, heads=1).eval()
-        >>> [hypothesis] = greedy(model, torch.tensor([[5, 6, 3]]), max_length=4)
-        >>> len(hypothesis.tokens) <= 4
-        True
     """
     return _one_by_one(model, source, max_length, lambda scores: scores.argmax(-1))
 
@@ -60,14 +52,6 @@ def sample(
         generator: the source of chance, on the processor; torch's global one by default.
 
     Scores are those of the model, not of the narrowed distribution that was drawn from.
-
-    Example:
-        >>> import torch
-        >>> from hybonet.tasks.translation.models.translator import Translator
-        >>> model = Translator(20, 20, 8, layers=1, heads=1).eval()
-        >>> drawn = sample(model, torch.tensor([[5, 6, 3]] * 3), top_p=0.9, max_length=4)
-        >>> len(drawn)
-        3
     """
     if not temperature > 0:
         raise ValueError(f"expected temperature > 0, got {temperature}; for the likeliest tokens decode greedily")
@@ -110,14 +94,6 @@ def beam_search(
         length_penalty: α; 0 ranks by probability alone, which favours short translations.
         n_best: hypotheses to return, at most ``beam``; fewer if the vocabulary has not so many.
         max_length: the most tokens a translation may have, the model's own limit by default.
-
-    Example:
-        >>> import torch
-        >>> from hybonet.tasks.translation.models.translator import Translator
-        >>> model = Translator(20, 20, 8, layers=1, heads=1).eval()
-        >>> [best] = beam_search(model, torch.tensor([[5, 6, 3]]), beam=3, n_best=2, max_length=4)
-        >>> best[0].score >= best[1].score
-        True
     """
     if beam < 1:
         raise ValueError(f"expected a beam of at least 1, got {beam}")

@@ -65,12 +65,6 @@ class EuclideanTranslator(TransformerTranslator):
         dropout: on embedded tokens, inside feed-forward blocks, and on each block before it joins its residual.
         norm_first: layer norms before the blocks instead of after them.
         sizes, text: the vocabularies, ``dim`` and the rest of :class:`TranslatorBase`.
-
-    Example:
-        >>> import torch
-        >>> model = EuclideanTranslator(100, 120, 16, layers=2, heads=2)
-        >>> model(torch.tensor([[5, 6, 3, 0]]), torch.tensor([[2, 7, 8]])).shape
-        torch.Size([1, 3, 120])
     """
 
     attention: ClassVar[type[MultiheadAttention]] = MultiheadAttention

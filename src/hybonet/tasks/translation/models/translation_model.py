@@ -172,12 +172,6 @@ def token_cross_entropy(question: Tensor, candidates: Tensor, labels: Tensor, la
 
     A number added to all scores of a row changes nothing. Half precision is computed in float32. Shapes:
     ``(N, k), (V, k), (N,) -> ()``. Differentiable once.
-
-    Example:
-        >>> q, c, y = torch.randn(5, 3), torch.randn(7, 3), torch.arange(5)
-        >>> whole = torch.nn.functional.cross_entropy(q @ c.T, y, label_smoothing=0.1, reduction="sum")
-        >>> torch.allclose(token_cross_entropy(q, c, y, 0.1), whole, atol=1e-5)
-        True
     """
     question, candidates = working(question), working(candidates)
     rows = torch.arange(len(labels), device=labels.device)
@@ -195,14 +189,6 @@ def recorded_weights(blocks: Iterable[nn.Module]) -> Iterator[dict[nn.Module, Te
     """While inside, every call of a block asks it for its weights, head by head; they are in the dictionary afterwards.
 
     Blocks are called as ``nn.MultiheadAttention`` is: ``need_weights``, ``average_attn_weights``, and a pair as answer.
-
-    Example:
-        >>> from hybonet.nn import LorentzMultiheadAttention
-        >>> attention = LorentzMultiheadAttention(8, 2)
-        >>> with recorded_weights([attention]) as weights:
-        ...     _ = attention(attention.manifold.random_normal(1, 3, 8))
-        >>> weights[attention].shape
-        torch.Size([1, 2, 3, 3])
     """
     weights: dict[nn.Module, Tensor] = {}
 

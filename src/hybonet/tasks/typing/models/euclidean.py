@@ -79,12 +79,6 @@ class LabelGCN(MultiTask):
     r"""Xiong et al. (2019): the same reader, and type vectors mixed with those of types that occur together,
     :math:`W' = D^{-1}(A + I) W T`, A being 1 where two types share a training mention, however many, and 0 elsewhere.
 
-    Example:
-        >>> together = torch.eye(3).to_sparse_coo()
-        >>> model = LabelGCN(torch.randn(10, 4), num_types=3, dim=8, together=together)
-        >>> model(torch.tensor([[2, 3]]), torch.tensor([[2, 3, 4, 0]]), torch.tensor([[0, 0, 1, 0]])).shape
-        torch.Size([1, 3])
-
     Args:
         together: the types of the training mentions, sparse 0 and 1, ``(mentions, types)``; None: no type goes with
             another.
