@@ -66,7 +66,6 @@ class TaskSpec:
         data_help: what ``--data`` may be.
         recipe: the settings to start from.
         data_key: what ``config.json`` of its runs calls the data.
-        order: its place in lists.
     """
 
     name: str
@@ -80,7 +79,6 @@ class TaskSpec:
     data_help: str = "What to train on."
     recipe: str = "default"
     data_key: str = "data"
-    order: int = 100
 
     @cached_property
     def implementation(self) -> Parts:
@@ -152,7 +150,7 @@ def specs() -> dict[str, TaskSpec]:
             raise ValueError(f"expected another name for the task of {point.value}: {each.name!r} is taken")
         own.add(each.name)
         found.append(each)
-    return {each.name: each for each in sorted(found, key=lambda each: each.order)}
+    return {each.name: each for each in found}
 
 
 def spec(name: str) -> TaskSpec:

@@ -48,7 +48,6 @@ _EXPORT = """
 SPEC = TaskSpec(
     name="graph",
     title="Links and classes of graphs",
-    order=2,
     parts="hybonet.tasks.graph.parts",
     about="Learn the missing links of a graph, or the classes of its nodes, and keep everything in one folder.",
     examples=_TRAIN,

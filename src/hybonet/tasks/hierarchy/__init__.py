@@ -22,7 +22,6 @@ _PLOT = """
 SPEC = TaskSpec(
     name="hierarchy",
     title="Hierarchies",
-    order=5,
     parts="hybonet.tasks.hierarchy.parts",
     about="Embed a hierarchy in hyperbolic space and measure how well distances give it back.",
     examples=_TRAIN,

@@ -62,7 +62,6 @@ _EXPORT = """
 SPEC = TaskSpec(
     name="kg",
     title="Knowledge graphs",
-    order=1,
     parts="hybonet.tasks.knowledge_graph.parts",
     about="Train a knowledge-graph model, measure it on the test triples, and keep everything in one folder.",
     examples=_TRAIN,

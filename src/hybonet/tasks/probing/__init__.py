@@ -39,7 +39,6 @@ they are measured; the states of train and valid, which are large, stay behind.
 SPEC = TaskSpec(
     name="probe",
     title="Probes",
-    order=6,
     parts="hybonet.tasks.probing.parts",
     about="Train probes on the states of a frozen encoder that give back dependency trees: every layer, the best "
     "chosen.",

@@ -46,7 +46,6 @@ _EXPORT = """
 SPEC = TaskSpec(
     name="translation",
     title="Translation",
-    order=3,
     parts="hybonet.tasks.translation.parts",
     about="Train a translation model, score its translations of the test sentences, and keep everything in one folder.",
     examples=_TRAIN,

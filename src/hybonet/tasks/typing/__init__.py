@@ -39,7 +39,6 @@ _EXPORT = """
 SPEC = TaskSpec(
     name="typing",
     title="Entity typing",
-    order=4,
     parts="hybonet.tasks.typing.parts",
     about="Train a model that tells the types of mentions in sentences, measure it, and keep everything in one folder.",
     examples=_TRAIN,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from hybonet.tasks.options import EvaluateOptions, Options, option
+from hybonet.tasks.options import EvaluateOptions, ExportOptions, Options, option
 
 
 class DataOptions(Options):
@@ -41,14 +41,11 @@ class Predict(Options):
     top: int | None = option(None, "How many types.", shown="10; of a file: those predicted", ge=1)
 
 
-class Export(Options):
+class Export(ExportOptions):
     """What is written."""
 
     to: Literal["pretrained", "vectors"] = option(
         "pretrained",
         "pretrained: a folder for `hybonet.load`, without the sentences; vectors: the types' coordinates as .tsv, "
         ".csv, .parquet or .npz.",
-    )
-    chart: Literal["lorentz", "poincare", "klein", "tangent"] | None = option(
-        None, "Coordinates of vectors; tangent: Euclidean, at the origin.", shown="lorentz"
     )

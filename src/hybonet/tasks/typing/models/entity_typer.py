@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -16,8 +16,8 @@ from hybonet.nn import (
     attention_weights,
 )
 from hybonet.nn.module import LorentzModule
-from hybonet.tasks.typing.models.mention_classifier import MentionClassifier, unit_length_on_average
-from hybonet.tasks.typing.models.typer_maps import LorentzMaps, TangentMaps, TyperMaps
+from hybonet.tasks.typing.models.mention_classifier import MentionClassifier
+from hybonet.tasks.typing.models.typer_maps import LorentzMaps, TangentMaps
 
 
 class TypePoints(LorentzModule):
@@ -76,14 +76,10 @@ class EntityTyper(MentionClassifier):
     :math:`p_i = \sigma(-d_L^2(r, t_i)/\alpha_i + \beta_i)`.
 
     Args:
-        words: Euclidean word vectors, ``(words, size)``; row 0 is padding.
-        num_types: how many types.
-        dim: ambient coordinates of everything inside.
+        words, num_types, dim, options: see :class:`MentionClassifier`; dim counts ambient coordinates.
         layers, heads, feedforward: of the context's Transformer.
         merge_feedforward: coordinates inside a feed-forward block behind the merging; None (the paper): no such block.
-        dropout: on the input of the linear maps; attention_dropout: on attention weights; merge_dropout: on mention and
-            context where they are merged.
-        word_radius: how far from the origin words lie on the average.
+        dropout: on the input of the linear maps; attention_dropout: on attention weights.
         scale: λ of the linear maps at the start.
         positions: ``"relative"`` to the mention, or counted from the first word (``"absolute"``).
         norm_first: blocks add to their input, as in :class:`~hybonet.nn.LorentzTransformerEncoderLayer`, and the heads
@@ -112,34 +108,31 @@ class EntityTyper(MentionClassifier):
         merge_feedforward: int | None = None,
         dropout: float = 0.0,
         attention_dropout: float = 0.2,
-        merge_dropout: float = 0.1,
-        word_radius: float = 1.0,
         scale: float = 10.0,
-        type_std: float | None = None,
-        context_words: int = 25,
         positions: Literal["relative", "absolute"] = "relative",
         norm_first: bool = False,
         transform: Literal["lorentz", "tangent"] = "lorentz",
         manifold: Lorentz | None = None,
+        **options: Any,
     ) -> None:
         manifold = manifold or Lorentz()
-        lifted = EuclideanToLorentz(manifold=manifold)(unit_length_on_average(words, word_radius)).detach()
-        super().__init__(lifted, num_types, context_words)
-        self.manifold, self.dim, self.positions = manifold, dim, positions
-        maps: TyperMaps = TangentMaps(manifold, dropout)
+        lift = EuclideanToLorentz(manifold=manifold)
+        super().__init__(words, num_types, dim, dropout=dropout, lift=lift, **options)
+        self.manifold, self.positions = manifold, positions
+        maps: LorentzMaps | TangentMaps = TangentMaps(manifold, dropout)
         if transform == "lorentz":
             maps = LorentzMaps(manifold, dropout, scale, norm_first)
-        places = 2 * context_words + 1 if positions == "relative" else context_words
-        self.lift = maps.linear(lifted.shape[-1], dim)
+        places = 2 * self.context_words + 1 if positions == "relative" else self.context_words
+        self.lift = maps.linear(self.words.shape[-1], dim)
         self.position = maps.position(dim, places)
         self.mention_pool = LorentzCentroidPooling(manifold=manifold)
         self.encoder = maps.encoder(dim, layers, heads, feedforward, attention_dropout)
         self.attention = ContextAttention(
             dim, maps.position(dim, places), maps.linear(dim, dim), maps.linear(dim, dim), manifold=manifold
         )
-        self.merge = maps.merge(dim, merge_dropout)
+        self.merge = maps.merge(dim, self.merge_dropout)
         self.merge_feedforward = None if merge_feedforward is None else maps.feedforward(dim, merge_feedforward)
-        self.types = TypePoints(dim, num_types, manifold=manifold, init_std=type_std)
+        self.types = TypePoints(dim, num_types, manifold=manifold, init_std=self.type_std)
 
     @property
     def type_bias(self) -> Tensor:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
-from hybonet.nn.dropout import Dropout
-from hybonet.tasks.typing.models.mention_classifier import MentionClassifier, unit_length_on_average
+from hybonet.nn.dropout import dropout
+from hybonet.tasks.typing.models.mention_classifier import MentionClassifier
 
 _PLACES = 16  # numbers for left, inside, right
 
@@ -34,27 +36,15 @@ class MultiTask(MentionClassifier):
         torch.Size([1, 3])
     """
 
-    def __init__(
-        self,
-        words: Tensor,
-        num_types: int,
-        dim: int = 128,
-        *,
-        context_words: int = 25,
-        dropout: float = 0.0,
-        merge_dropout: float = 0.1,
-        word_radius: float = 1.0,
-        type_std: float | None = None,
-    ) -> None:
-        super().__init__(unit_length_on_average(words, word_radius), num_types, context_words)
+    def __init__(self, words: Tensor, num_types: int, dim: int = 128, **options: Any) -> None:
+        super().__init__(words, num_types, dim, **options)
         size = words.shape[1]
         self.places = nn.Embedding(3, _PLACES)
         self.lstm = nn.LSTM(size + _PLACES, dim, batch_first=True, bidirectional=True)
         self.mention_pool, self.context_pool = _Pool(size, dim), _Pool(2 * dim, dim)
-        self.dropout, self.merge_dropout = Dropout(dropout), Dropout(merge_dropout)
         self.merge = nn.Linear(size + 2 * dim, dim)
         self.types = nn.Linear(dim, num_types)
-        nn.init.normal_(self.types.weight, std=type_std or dim**-0.5)
+        nn.init.normal_(self.types.weight, std=self.type_std or dim**-0.5)
         nn.init.zeros_(self.types.bias)
 
     @property
@@ -63,13 +53,16 @@ class MultiTask(MentionClassifier):
 
     def represent(self, mention: Tensor, context: Tensor, place: Tensor) -> Tensor:
         """A vector for each mention in its context, ``(N, dim)``."""
-        m = self.mention_pool(self.dropout(self.words[mention]), mention == 0)
-        x = torch.cat((self.dropout(self.words[context]), self.places(place.sign() + 1)), dim=-1)
+        m = self.mention_pool(self._dropped(self.words[mention]), mention == 0)
+        x = torch.cat((self._dropped(self.words[context]), self.places(place.sign() + 1)), dim=-1)
         length = (context != 0).sum(-1).clamp_min(1).cpu()
         packed = nn.utils.rnn.pack_padded_sequence(x, length, batch_first=True, enforce_sorted=False)
         h, _ = nn.utils.rnn.pad_packed_sequence(self.lstm(packed)[0], batch_first=True, total_length=context.shape[1])
-        c = self.context_pool(self.dropout(h), context == 0)
-        return torch.tanh(self.merge(self.merge_dropout(torch.cat((m, c), dim=-1))))
+        c = self.context_pool(self._dropped(h), context == 0)
+        return torch.tanh(self.merge(dropout(torch.cat((m, c), dim=-1), self.merge_dropout, self.training)))
+
+    def _dropped(self, x: Tensor) -> Tensor:
+        return dropout(x, self.dropout, self.training)
 
     def forward(self, mention: Tensor, context: Tensor, place: Tensor) -> Tensor:
         return self.types(self.represent(mention, context, place))
@@ -87,9 +80,9 @@ class LabelGCN(MultiTask):
     neighbours: Tensor
 
     def __init__(
-        self, words: Tensor, num_types: int, dim: int = 128, *, together: Tensor | None, **options: float
+        self, words: Tensor, num_types: int, dim: int = 128, *, together: Tensor | None, **options: Any
     ) -> None:
-        super().__init__(words, num_types, dim, **options)  # type: ignore[arg-type]
+        super().__init__(words, num_types, dim, **options)
         self.mix = nn.Linear(dim, dim, bias=False)
         nn.init.eye_(self.mix.weight)
         self.register_buffer("neighbours", neighbours(pairs_of(together, num_types), num_types), persistent=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 
@@ -15,15 +17,34 @@ class MentionClassifier(nn.Module):
     Args:
         words: a vector for each word, ``(words, size)``; they stay as they are and are not part of the saved weights.
         num_types: how many types.
+        dim: coordinates of a mention and of a type.
         context_words: how long a context may be.
+        dropout: on what the model reads; merge_dropout: on mention and context where they are merged.
+        word_radius: the mean length that word vectors are scaled to, all by one factor.
+        type_std: spread of the types at the start; None: the model's own.
+        lift: from scaled vectors to what the model reads.
     """
 
     words: Tensor
 
-    def __init__(self, words: Tensor, num_types: int, context_words: int) -> None:
+    def __init__(
+        self,
+        words: Tensor,
+        num_types: int,
+        dim: int = 128,
+        *,
+        context_words: int = 25,
+        dropout: float = 0.0,
+        merge_dropout: float = 0.1,
+        word_radius: float = 1.0,
+        type_std: float | None = None,
+        lift: Callable[[Tensor], Tensor] | None = None,
+    ) -> None:
         super().__init__()
-        self.num_types, self.context_words = num_types, context_words
-        self.register_buffer("words", words, persistent=False)
+        self.num_types, self.dim, self.context_words = num_types, dim, context_words
+        self.dropout, self.merge_dropout, self.type_std = dropout, merge_dropout, type_std
+        scaled = unit_length_on_average(words, word_radius)
+        self.register_buffer("words", scaled if lift is None else lift(scaled).detach(), persistent=False)
 
     def forward(self, mention: Tensor, context: Tensor, place: Tensor) -> Tensor:
         raise NotImplementedError

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
 from hybonet.geometry import from_poincare, to_poincare
 from hybonet.geometry.poincare_ball import from_tangent, into_ball, mobius_add, to_tangent
 from hybonet.nn import LorentzCentroidPooling
-from hybonet.nn.dropout import Dropout
-from hybonet.tasks.typing.models.mention_classifier import MentionClassifier, unit_length_on_average
+from hybonet.nn.dropout import dropout
+from hybonet.tasks.typing.models.mention_classifier import MentionClassifier
 
 
 class MobiusLinear(nn.Module):
@@ -84,29 +87,17 @@ class HY(MentionClassifier):
 
     c: Tensor
 
-    def __init__(
-        self,
-        words: Tensor,
-        num_types: int,
-        dim: int = 128,
-        *,
-        context_words: int = 25,
-        dropout: float = 0.0,
-        merge_dropout: float = 0.1,
-        word_radius: float = 1.0,
-        type_std: float | None = None,
-    ) -> None:
+    def __init__(self, words: Tensor, num_types: int, dim: int = 128, **options: Any) -> None:
         one = torch.tensor(1.0)
-        super().__init__(from_tangent(unit_length_on_average(words, word_radius), one), num_types, context_words)
+        super().__init__(words, num_types, dim, lift=partial(from_tangent, c=one), **options)
         self.register_buffer("c", one, persistent=False)
         self.lift = MobiusLinear(words.shape[1], dim)
         self.gru = _MobiusGRU(dim)
         self.query, self.key = MobiusLinear(dim, dim), MobiusLinear(dim, dim)
         self.places = nn.Parameter(torch.zeros(3, dim))
         self.pool = LorentzCentroidPooling()
-        self.dropout, self.merge_dropout = Dropout(dropout), Dropout(merge_dropout)
         self.merge_mention, self.merge_context = MobiusLinear(dim, dim), MobiusLinear(dim, dim)
-        self.normals = nn.Parameter(torch.randn(num_types, dim) * (type_std or dim**-0.5))
+        self.normals = nn.Parameter(torch.randn(num_types, dim) * (self.type_std or dim**-0.5))
         self.offsets = nn.Parameter(torch.zeros(num_types))
         self.bias = nn.Parameter(torch.zeros(num_types))
 
@@ -144,5 +135,5 @@ class HY(MentionClassifier):
     def _midpoint(self, x: Tensor, padding: Tensor, weights: Tensor | None = None) -> Tensor:
         return to_poincare(self.pool(from_poincare(x, K=-1.0), padding, weights), K=-1.0)
 
-    def _dropped(self, x: Tensor, dropout: nn.Dropout) -> Tensor:
-        return from_tangent(dropout(to_tangent(x, self.c)), self.c) if self.training and dropout.p else x
+    def _dropped(self, x: Tensor, p: float) -> Tensor:
+        return from_tangent(dropout(to_tangent(x, self.c), p), self.c) if self.training and p else x

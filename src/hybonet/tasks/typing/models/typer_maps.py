@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -95,38 +95,18 @@ class TangentEncoderLayer(LorentzModule):
         return self.linear2(self.linear1(x), x)
 
 
-class TyperMaps(Protocol):
-    """What an entity typer builds its parts with; every map is of points to points of ``dim`` ambient coordinates."""
-
-    def linear(self, before: int, after: int) -> nn.Module:
-        """A map of points."""
-
-    def position(self, dim: int, places: int) -> nn.Module:
-        """Adds where a word stands: called with points and their places."""
-
-    def encoder(self, dim: int, layers: int, heads: int, feedforward: int, attention_dropout: float) -> nn.Module:
-        """The context's Transformer: called with points and ``src_key_padding_mask``."""
-
-    def merge(self, dim: int, dropout: float) -> nn.Module:
-        """Called with two points, gives one."""
-
-    def feedforward(self, dim: int, inside: int) -> nn.Module:
-        """A feed-forward block: called with points and what it adds to."""
-
-
 @dataclass(frozen=True)
 class LorentzMaps:
-    """Every map a Lorentz linear layer.
+    """What an entity typer builds its parts with: every map a Lorentz linear layer.
+
+    ``linear`` maps points. ``position`` adds where a word stands: called with points and their places. ``encoder`` is
+    the context's Transformer: called with points and ``src_key_padding_mask``. ``merge`` makes one point of two, and
+    ``feedforward`` is called with points and what it adds to.
 
     Args:
         dropout: on the input of the linear layers.
         scale: their λ at the start.
         norm_first: blocks of the Transformer add to their input, and its heads start near the origin.
-
-    Example:
-        >>> maps = LorentzMaps(Lorentz())
-        >>> maps.merge(8, dropout=0.1)(*maps.manifold.random_normal(2, 5, 8)).shape
-        torch.Size([5, 8])
     """
 
     manifold: Lorentz
@@ -169,13 +149,7 @@ class LorentzMaps:
 
 @dataclass(frozen=True)
 class TangentMaps:
-    """Every map through the tangent space at the origin; residuals are added there.
-
-    Example:
-        >>> maps = TangentMaps(Lorentz())
-        >>> maps.merge(8, dropout=0.1)(*maps.manifold.random_normal(2, 5, 8)).shape
-        torch.Size([5, 8])
-    """
+    """The same by maps through the tangent space at the origin; residuals are added there."""
 
     manifold: Lorentz
     dropout: float = 0.0
