@@ -7,10 +7,10 @@ from functools import cache
 from typing import Any
 
 import torch
-from hybonet.data.text.token_batches import TokenBatches
 from torch import Tensor
 
 from hybonet.data import load_corpus
+from hybonet.data.text.token_pairs import TokenBatches
 from hybonet.data.text.translation_data import TranslationData, prepare
 
 KINDS = 8  # of brackets
