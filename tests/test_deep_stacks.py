@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from benchmarks.deep_stacks import models, tasks
+from benchmarks.deep_stacks import cells, hypernyms, long_runs, models, tasks
 from benchmarks.deep_stacks.plain import Pieces, PlainStack
 
 SMALL = {"width": 16, "heads": 2, "inner": 24, "words": 30, "length": 9, "seed": 0}
@@ -38,8 +38,8 @@ def test_all_pieces_on_are_the_librarys_function(task):
     expected = model(*rows)
     learned = PlainStack(model, Pieces(learned_rho=True, learned_scale=True)).double()
     torch.testing.assert_close(learned(*rows), expected)
-    for name in models.PIECES:
-        same = torch.allclose(PlainStack(model, models.PIECES[name])(*rows), expected, rtol=1e-4)
+    for name, pieces in (models.PIECES | models.STARTS).items():
+        same = torch.allclose(PlainStack(model, pieces)(*rows), expected, rtol=1e-4)
         assert same == (name in ("all pieces on", "learned ρ by block", "learned scale by head")), name
 
 
@@ -64,3 +64,49 @@ def test_brackets_are_nested_and_only_closing_ones_are_asked_for():
         for word, following in zip(row, label, strict=True):
             waiting = waiting[:-1] if word >= tasks.KINDS else [*waiting, word]
             assert following in (tasks.IGNORED, waiting[-1] + tasks.KINDS if waiting else None)
+
+
+def test_average_precision_ranks_without_what_is_known():
+    scores = torch.tensor([[9.0, 3.0, 8.0, 1.0, 2.0], [5.0, 0.0, 0.0, 0.0, 0.0]]).repeat(3, 1)[:5]
+    wanted, known = torch.zeros(2, 5, 5, dtype=torch.bool)
+    wanted[0, [1, 4]] = True
+    known[0, [1, 2, 4]] = True  # 2 is known and 0 is the node itself: 1 is first, 4 second
+    assert hypernyms.average_precision(scores, wanted, known) == 1.0
+    known[0, 2] = False  # 2 is before both now
+    assert hypernyms.average_precision(scores, wanted, known) == pytest.approx((1 / 2 + 2 / 3) / 2)
+
+
+def test_held_out_ancestors_are_no_parents_and_are_not_told():
+    true, told, valid, test = hypernyms.split(0, 0.5, 0.0)
+    assert not bool((told & (valid | test)).any() or (valid & test).any())
+    assert bool(((told | valid | test) == true).all())
+    assert bool((told.any(1) == true.any(1)).all())  # a word's parent is always told
+    noisy = hypernyms.split(0, 0.5, 0.2)[1]
+    assert 0.7 < (noisy & told).sum().item() / told.sum().item() < 0.9
+
+
+@pytest.mark.parametrize("name", ["torch/linear", "flat/log", "lorentz/geodesic"])
+def test_namers_learn(name):
+    settings = cells.naming(4, 1, name, 0, 0.1, 0.3, epochs=10)
+    found = hypernyms.train(settings)
+    assert found["map"] > 0.4
+
+
+def test_a_soak_goes_on_where_it_stood(tmp_path, monkeypatch):
+    monkeypatch.setattr(long_runs, "STATE", tmp_path / "state.pt")
+    part = {**cells.SOAK, "layers": 2, "rate": 1e-3, "steps": 50}
+    first = long_runs.soak({**part, "until": 50})
+    assert first["finite"]
+    assert max(first["samples"]["off_sheet"]) < 1e-5
+    long_runs.soak({**part, "until": 100})
+    with pytest.raises(ValueError, match="state at step 50, got 100"):
+        long_runs.soak({**part, "until": 100})
+
+
+def test_a_cell_is_measured_once():
+    wanted = next(cells.small([]))
+    assert not cells.is_done(wanted, [{**wanted, "steps": 1}])
+    assert cells.is_done(wanted, [{**wanted, "commit": "abc"}])
+    assert {name for topic in cells.TOPICS.values() for each in topic([]) for name in [each["topic"]]} <= {
+        *cells.TOPICS
+    }

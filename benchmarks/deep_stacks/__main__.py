@@ -39,7 +39,14 @@ def main() -> None:
             record.append({**cell, **found, **here})
             write(arguments.record, record)
             print(
-                {**cell, **{name: part for name, part in found.items() if name in ("loss", "map", "seconds")}},
+                {
+                    **cell,
+                    **{
+                        name: part
+                        for name, part in found.items()
+                        if name in ("loss", "map", "radius", "worst_loss", "seconds")
+                    },
+                },
                 flush=True,
             )
 

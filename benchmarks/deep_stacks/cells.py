@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from benchmarks.deep_stacks.models import PIECES
+from benchmarks.deep_stacks.hypernyms import train as name_hypernyms
+from benchmarks.deep_stacks.long_runs import LINEAR, growth, soak
+from benchmarks.deep_stacks.models import PIECES, STARTS
 from benchmarks.deep_stacks.tasks import SETTINGS
 from benchmarks.deep_stacks.training import signal, train
 
@@ -15,9 +17,13 @@ Record = list[Cell]
 DEPTHS = (2, 6, 12, 24)
 SEEDS = range(3)
 SIDES = ("ours", "torch")
-#: A decade of rates a task.
-RATES = {"copy": (1e-3, 3e-3, 1e-2), "reversal": (3e-4, 1e-3, 3e-3), "brackets": (3e-4, 1e-3, 3e-3)}
-MULTI30K_RATES = (1e-3, 3e-3, 1e-2)
+#: A decade of rates a task; the middle one first.
+RATES = {"copy": (3e-3, 1e-3, 1e-2), "reversal": (1e-3, 3e-4, 3e-3), "brackets": (1e-3, 3e-4, 3e-3)}
+MULTI30K_RATES = (3e-3, 1e-3, 1e-2)
+#: Bodies and heads that name hypernyms; the first and the last are what each side has by default.
+NAMERS = ("torch/linear", "flat/linear", "flat/log", "flat/geodesic", "lorentz/squared", "lorentz/geodesic")
+HYPERNYMS = {"task": "hypernyms", "inner": 64, "epochs": 60, "held_out": 0.5, "noise": 0.0}
+SOAK = {"task": "reversal", "layers": 24, "width": 16, "heads": 2, "inner": 32, "words": 20, "length": 8, "batch": 8}
 
 
 def cell(topic: str, task: str, layers: int, model: str, rate: float, seed: int, **changes: Any) -> Cell:
@@ -34,48 +40,78 @@ def final_loss(each: Cell) -> float:
     return float(each["loss"][str(each["steps"])])
 
 
-def best_rate(record: Record, task: str, layers: int, model: str = "torch", **same: Any) -> float | None:
-    """The rate with the least loss at seed 0, of those that were measured."""
-    wanted = {"topic": "small", "task": task, "layers": layers, "model": model, "seed": 0, **same}
-    found = [each for each in record if wanted.items() <= each.items() and each["finite"]]
-    return min(found, key=final_loss)["rate"] if found else None
+def best(record: Record, **wanted: Any) -> Cell | None:
+    """The finite cell with the least loss, or the best MAP of the choice, of those with these settings."""
+    found = [each for each in record if wanted.items() <= each.items() and each.get("finite", True)]
+    return min(found, key=lambda each: -each["valid"] if "valid" in each else final_loss(each), default=None)
+
+
+def torch_rate(record: Record, task: str, layers: int, **same: Any) -> float:
+    """Torch's best rate with seed 0, of those that were measured."""
+    found = best(record, task=task, layers=layers, model="torch", seed=0, **same)
+    return found["rate"] if found else RATES.get(task, MULTI30K_RATES)[0]
 
 
 def small(record: Record) -> Iterator[Cell]:
-    """The small tasks: a decade of rates with seed 0, then other seeds at torch's best rate."""
-    for seed in SEEDS:
-        for task, rates in RATES.items():
-            for layers in (*DEPTHS, 48) if task == "copy" else DEPTHS:
-                for rate in rates if seed == 0 else [best_rate(record, task, layers) or rates[1]]:
-                    for model in SIDES:
-                        yield cell("small", task, layers, model, rate, seed)
+    """The small tasks at one rate."""
+    for task, (rate, *_) in RATES.items():
+        for layers in (*DEPTHS, 48) if task == "copy" else DEPTHS:
+            for model in SIDES:
+                yield cell("small", task, layers, model, rate, 0)
+
+
+def rates(record: Record) -> Iterator[Cell]:
+    """The rest of the decade of rates."""
+    for task, (_, *others) in RATES.items():
+        for layers in DEPTHS:
+            for rate in others:
+                for model in SIDES:
+                    yield cell("small", task, layers, model, rate, 0)
+
+
+def seeds(record: Record) -> Iterator[Cell]:
+    """Other seeds, at torch's best rate with seed 0."""
+    for seed in SEEDS[1:]:
+        for task in RATES:
+            for layers in DEPTHS:
+                rate = torch_rate(record, task, layers, topic="small")
+                for model in SIDES:
+                    yield cell("small", task, layers, model, rate, seed)
 
 
 def multi30k(record: Record) -> Iterator[Cell]:
     """A search of torch's rate in short trainings, then the trainings."""
     for rate in MULTI30K_RATES:
-        for model in SIDES:
-            yield cell("multi30k", "multi30k", 6, model, rate, 0, steps=320)
+        yield cell("multi30k", "multi30k", 6, "torch", rate, 0, steps=320)
+    rate = torch_rate(record, "multi30k", 6, topic="multi30k", steps=320)
     for seed in SEEDS:
         for layers in (6, 2, 12, 24):
-            rate = best_rate(record, "multi30k", 6, topic="multi30k", steps=320) or 3e-3
             for model in SIDES:
                 yield cell("multi30k", "multi30k", layers, model, rate, seed)
+    for rate in MULTI30K_RATES:
+        yield cell("multi30k", "multi30k", 6, "ours", rate, 0, steps=320)
 
 
 def pieces(record: Record) -> Iterator[Cell]:
-    """Each Lorentz piece on and off, and start values changed, one at a time."""
+    """Each Lorentz piece on and off."""
     for model in ("ours", "torch", *PIECES):
         yield cell("pieces", "multi30k", 6, model, 3e-3, 0, steps=320)
 
 
+def starts(record: Record) -> Iterator[Cell]:
+    """Start values changed, one at a time, and learned scales."""
+    for model in STARTS:
+        yield cell("pieces", "multi30k", 6, model, 3e-3, 0, steps=320)
+
+
 def by_depth(record: Record) -> Iterator[Cell]:
+    """Signal and gradient."""
     for model in SIDES:
         yield cell("signal", "reversal", 24, model, 1e-3, 0, steps=100)
 
 
 def trials(record: Record) -> Iterator[Cell]:
-    """GELU, learned scales and widths."""
+    """GELU, learned scales, other forms, and widths."""
     for model in ("ours, GELU", "torch, GELU", "ours, learned scale by layer", "ours, norms after", "paper's form"):
         yield cell("trials", "multi30k", 6, model, 3e-3, 0, steps=320)
     for width in (16, 64, 128, 256):
@@ -85,14 +121,66 @@ def trials(record: Record) -> Iterator[Cell]:
         yield cell("trials", "reversal", 2, model, 1e-3, 0, width=512, inner=2048, steps=100)
 
 
+def naming(space: int, layers: int, model: str, seed: int, rate: float, smoothing: float, **changes: Any) -> Cell:
+    sizes = {"topic": "hypernyms", **HYPERNYMS, "space": space, "layers": layers, "model": model}
+    return {**sizes, "seed": seed, "rate": rate, "smoothing": smoothing, **changes}
+
+
+def _searched(record: Record, space: int, model: str) -> tuple[float, float]:
+    found = best(record, topic="hypernyms", space=space, layers=1, model=model, seed=0, held_out=0.5, noise=0.0)
+    return (found["rate"], found["smoothing"]) if found else (0.1, 0.3)
+
+
+def hypernyms(record: Record) -> Iterator[Cell]:
+    """Every model with the same search at seed 0, then other seeds; then fewer examples, noise, and depth."""
+    for space in (8, 4):
+        for smoothing in (0.3, 0.1):
+            for rate in (0.1, 0.3):
+                for model in NAMERS:
+                    yield naming(space, 1, model, 0, rate, smoothing)
+        for seed in SEEDS[1:]:
+            for model in NAMERS:
+                yield naming(space, 1, model, seed, *_searched(record, space, model))
+    sides = ("torch/linear", "flat/log", "lorentz/geodesic")
+    for changes in ({"held_out": 0.9}, {"noise": 0.2}):
+        for seed in SEEDS:
+            for model in sides:
+                yield naming(8, 1, model, seed, *_searched(record, 8, model), **changes)
+    for layers in DEPTHS:
+        for model in sides:
+            yield naming(8, layers, model, 0, *_searched(record, 8, model))
+
+
+def growths(record: Record) -> Iterator[Cell]:
+    """Radius by steps of a linear layer."""
+    for optimizer, rate in (("sgd", 0.1), ("adam", 0.01)):
+        for model in LINEAR:
+            sizes = {"topic": "growth", "model": model, "width": 16, "steps": 1024}
+            yield {**sizes, "optimizer": optimizer, "rate": rate, "seed": 0}
+
+
+def soaks(record: Record) -> Iterator[Cell]:
+    """20,000 steps in parts."""
+    for until in range(1000, 20_001, 1000):
+        yield {"topic": "soak", **SOAK, "rate": 1e-3, "steps": 1000, "until": until}
+
+
 TOPICS: dict[str, Callable[[Record], Iterator[Cell]]] = {
-    "small": small,
-    "multi30k": multi30k,
-    "pieces": pieces,
     "signal": by_depth,
+    "growth": growths,
+    "small": small,
+    "pieces": pieces,
+    "hypernyms": hypernyms,
+    "multi30k": multi30k,
+    "rates": rates,
+    "seeds": seeds,
+    "starts": starts,
     "trials": trials,
+    "soak": soaks,
 }
+_HOW = {"signal": signal, "growth": growth, "soak": soak, "hypernyms": name_hypernyms}
 
 
 def measure(wanted: Cell) -> Cell:
-    return signal(wanted) if wanted["topic"] == "signal" else train(wanted)
+    """What is found, to be stored beside the cell's settings."""
+    return _HOW.get(wanted["topic"], train)(wanted)

@@ -21,12 +21,15 @@ from hybonet.nn.position import sinusoids
 
 OFF = "distance", "centroid", "time", "classes"
 
-#: The library's block with a piece or a start value changed, one at a time.
+#: The library's block with pieces on or off.
 PIECES: dict[str, Pieces] = {
     "all pieces on": Pieces(),
     "all pieces off": Pieces.without(*OFF),
     **{f"all but {name}": Pieces.without(name) for name in OFF},
     **{f"{name} alone": Pieces.without(*set(OFF) - {name}) for name in OFF},
+}
+#: Start values changed or learned, one at a time.
+STARTS: dict[str, Pieces] = {
     "attention 1/32": Pieces(attention_unit=1 / 32),
     "raw time columns": Pieces(time_unit=8.9),
     "logits as in the paper": Pieces(class_unit=1 / 4),
@@ -148,8 +151,8 @@ class Torch(nn.Module):
 def build(cell: dict[str, Any]) -> nn.Module:
     """The model that a cell names."""
     name = cell["model"]
-    if name in PIECES:
-        return PlainStack(Lorentz(cell), PIECES[name])
+    if name in PIECES | STARTS:
+        return PlainStack(Lorentz(cell), (PIECES | STARTS)[name])
     if name in OPTIONS:
         return Lorentz(cell, **OPTIONS[name])
     return Torch(cell, tricks="no tricks" not in name, activation="gelu" if "GELU" in name else "relu")

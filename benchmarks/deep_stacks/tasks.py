@@ -20,8 +20,8 @@ IGNORED = -100  # a label that is not asked for
 _SMALL = {"width": 32, "heads": 4, "inner": 128, "words": 50, "length": 12, "batch": 16}
 SETTINGS: dict[str, dict[str, Any]] = {
     "copy": {**_SMALL, "steps": 150},
-    "reversal": {**_SMALL, "steps": 400},
-    "brackets": {**_SMALL, "words": 2 * KINDS, "steps": 400},
+    "reversal": {**_SMALL, "steps": 300},
+    "brackets": {**_SMALL, "words": 2 * KINDS, "steps": 300},
     "multi30k": {"width": 64, "heads": 4, "inner": 256, "words": 4000, "length": 100, "batch": 750, "steps": 1000},
 }
 WARM_UP = {"multi30k": 60}

@@ -92,7 +92,7 @@ def signal(cell: Cell) -> Cell:
             found[str(step)] = {
                 "length": [float(x.norm(dim=-1).mean()) for x in stream],
                 "angle": [_mean_angle(x) for x in stream],
-                "gradient": [_gradient_norm(layer) for layer in layers],
+                "gradient": [gradient_norm(layer) for layer in layers],
             }
             if ours:
                 found[str(step)]["radius"] = [float(x.norm(dim=-1).asinh().mean()) for x in stream]
@@ -100,7 +100,7 @@ def signal(cell: Cell) -> Cell:
     return {"by_layer": found}
 
 
-def _gradient_norm(layer: nn.Module) -> float:
+def gradient_norm(layer: nn.Module) -> float:
     return math.sqrt(sum(float(p.grad.square().sum()) for p in layer.parameters() if p.grad is not None))
 
 
