@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from benchmarks.deep_stacks.models import start
 from benchmarks.deep_stacks.plain import Pieces, PlainStack
 from hybonet.data import load_hierarchy
 from hybonet.nn import (
@@ -68,11 +69,7 @@ class Namer(nn.Module):
         if self.kind == "torch":
             layer = nn.TransformerEncoderLayer(width - 1, 1, cell["inner"], 0.0, batch_first=True, norm_first=True)
             self.encoder: Any = nn.TransformerEncoder(layer, depth, nn.LayerNorm(width - 1), enable_nested_tensor=False)
-            for name, parameter in self.encoder.named_parameters():
-                if parameter.dim() == 2:
-                    nn.init.xavier_uniform_(parameter)
-                    if "out_proj" in name or "linear2" in name:
-                        nn.init.normal_(parameter, std=scales.residual_std(depth))
+            start(self.encoder, depth)
         else:
             block = LorentzTransformerEncoderLayer(width, 1, cell["inner"], 0.0)
             self.encoder = LorentzTransformerEncoder(block, depth)

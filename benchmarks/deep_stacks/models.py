@@ -125,11 +125,8 @@ class Torch(nn.Module):
         if self.translates:
             decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(*sizes, **layer), depth, nn.LayerNorm(width))
         self.encoder, self.decoder = encoder, decoder
-        for name, parameter in nn.ModuleList([encoder] if decoder is None else [encoder, decoder]).named_parameters():
-            if parameter.dim() == 2:
-                nn.init.xavier_uniform_(parameter)
-                if tricks and ("out_proj" in name or "linear2" in name):
-                    nn.init.normal_(parameter, std=scales.residual_std(depth))
+        for part in [encoder] if decoder is None else [encoder, decoder]:
+            start(part, depth, tricks)
         self.head = nn.Linear(width, words)
         self.gain = scales.CLASS_GAIN if tricks else 1.0
 
@@ -146,6 +143,18 @@ class Torch(nn.Module):
             memory = self.encoder(x[0], src_key_padding_mask=padding)
             out = self.decoder(x[1], memory, later, memory_key_padding_mask=padding, tgt_is_causal=True)
         return self.head(self.gain * out)
+
+
+@torch.no_grad()
+def start(stack: nn.Module, depth: int, tricks: bool = True) -> None:
+    """Draw torch's layers, which start as copies of one, each anew; with the tricks as near the identity as ours."""
+    for name, parameter in stack.named_parameters():
+        if parameter.dim() == 2:
+            nn.init.xavier_uniform_(parameter)
+        if tricks and parameter.dim() == 2 and ("out_proj" in name or "linear2" in name):
+            nn.init.normal_(parameter, std=scales.residual_std(depth))
+        if tricks and name.endswith("bias"):
+            nn.init.zeros_(parameter)  # those of linear2 add to the stream
 
 
 def build(cell: dict[str, Any]) -> nn.Module:
