@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,19 +10,21 @@ import torch
 from torch import Tensor
 
 from hybonet.reporting.disk import require_matplotlib
-from hybonet.reporting.pictures import saved
+from hybonet.reporting.pictures import Pictures, saved
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+#: The picture of probabilities against what happened.
+RELIABILITY = "reliability.png"
 #: Colours of text, of what is shown first, and of what stands out.
 INK, LINE, SECOND = "#222222", "#2a788e", "#e4572e"
 #: Colours of groups, the same as in the interactive page.
 GROUP_COLOURS = (
     "#1f77b4", "#ff7f0e", "#2ca02c", "#d62728", "#9467bd", "#8c564b", "#e377c2", "#bcbd22", "#17becf", "#7f7f7f",
 )  # fmt: skip
-_NO_GROUP = "#cccccc"
+NO_GROUP = "#cccccc"
 _LONG = 60.0  # seconds of training from which on time says more than epochs
 _LEAST_SHARE, _LEAST_SIZE = 0.01, 5  # of a group that gets a colour
 _WHOLE = 1.0  # width of points from which on the whole disk is drawn, which is 2 wide
@@ -136,7 +138,7 @@ def draw_groups(
     if whole:
         axes.add_patch(Circle((0, 0), 1, facecolor="#f6f7f9", edgecolor="#b8bcc4", linewidth=1))
     grouped = torch.isin(group, torch.tensor(shown, dtype=group.dtype))
-    rest = _NO_GROUP if shown else LINE
+    rest = NO_GROUP if shown else LINE
     layers = [(number, names[number], group == number) for number in shown]
     small = sum(0 < size < least for size in sizes)
     others = [f"{small} small {kind[small > 1]}"] * bool(small) + [none] * bool((group < 0).any())
@@ -175,3 +177,48 @@ def plain_axes(axes: Axes, x: str, y: str) -> Axes:
     axes.set_axisbelow(True)
     axes.grid(alpha=0.25)
     return axes
+
+
+def draw_reliability(measured: Mapping[str, Any], path: Path | None = None, *, title: str, dpi: int = 120) -> Figure:
+    """Probabilities against what happened, and how many there are of each.
+
+    Args:
+        measured: what :func:`hybonet.metrics.calibration.reliability` found.
+
+    Example:
+        >>> import tempfile
+        >>> found = {"ece": 0.1, "brier": 0.2, "cases": 40, "bins": [[0.2, 0.3, 0.5], [0.9, 0.8, 0.5]]}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = draw_reliability(found, Path(folder) / "reliability.png", title="", dpi=40)
+        ...     (Path(folder) / "reliability.png").exists()
+        True
+    """
+    figure = new_figure((4.6, 5.2), dpi, title)
+    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+    said, true, share = zip(*measured["bins"], strict=True)
+    plain_axes(upper, "", "share that is true").plot((0, 1), (0, 1), c=NO_GROUP, linestyle="--")
+    upper.plot(said, true, c=LINE, marker="o")
+    upper.set(xlim=(0, 1), ylim=(0, 1))
+    text = f"calibration error {measured['ece']:.3f}\nBrier score {measured['brier']:.3f}\n{measured['cases']:,} cases"
+    upper.text(0.03, 0.97, text, va="top", fontsize=9, color=INK)
+    plain_axes(lower, "probability", "share of cases").bar(said, share, width=0.06, color=LINE)
+    figure.tight_layout()
+    return saved(figure, path)
+
+
+def draw_reliability_of(record: Mapping[str, Any] | None, folder: Path, drawn: Pictures, name: str) -> None:
+    """Draw the reliability that a record has of its test part into a folder, or say why not.
+
+    Example:
+        >>> drawn = Pictures()
+        >>> draw_reliability_of(None, Path(), drawn, "a run")
+        >>> drawn.missing
+        {'reliability.png': 'the run has no record of calibrated probabilities'}
+    """
+    test = (record or {}).get("test")
+    measured = test.get("calibration") if isinstance(test, Mapping) else None
+    if measured is None:
+        drawn.missing[RELIABILITY] = "the run has no record of calibrated probabilities"
+        return
+    draw_reliability(measured, folder / RELIABILITY, title=f"{name}: probabilities of test cases")
+    drawn.append(folder / RELIABILITY)

@@ -46,3 +46,13 @@ def add_row(table: Table, *cells: str, style: str | None = None) -> None:
     """Add a row of cells as they are, brackets included; the first, a name, is cut with an ellipsis and not broken."""
     name, *others = cells
     table.add_row(Text(name, no_wrap=True, overflow="ellipsis"), *map(Text, others), style=style)
+
+
+def range_text(bounds: Sequence[float] | None) -> str:
+    """An interval in few letters; nothing if there is none.
+
+    Example:
+        >>> range_text([0.5012, 1.0]), range_text(None)
+        ('.501–1.00', '')
+    """
+    return "" if bounds is None else "–".join(f"{bound:.3f}"[1:] if bound < 1 else "1.00" for bound in bounds)

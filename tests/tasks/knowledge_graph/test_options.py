@@ -168,7 +168,7 @@ def test_every_model_learns_and_answers(model, tmp_path):
     assert evaluate(result.model, data, "train")["both"]["mrr"] > 0.5
     answers = KnowledgeGraphModel(result.model, data).tails(data.entities[0], data.relations[0], top=3)
     assert len(answers) == 3
-    assert sum(answer.probability for answer in answers) <= 1 + 1e-5
+    assert sum(answer.share for answer in answers) <= 1 + 1e-5
 
 
 def graph_of(triples):

@@ -30,7 +30,7 @@ def run(tmp_path_factory):
 def test_all_pictures_of_a_finished_run(run, tmp_path):
     done = CliRunner().invoke(app, ["plot", str(run), "--output", str(tmp_path / "new")])
     assert done.exit_code == 0, done.output
-    drawn = done.output.split()
+    drawn = done.stdout.split()
     assert {path.split("/")[-1] for path in drawn} >= {"curves.png", "relations.png", "points.png", "disk.png"}
     for path in drawn:
         content = Path(path).read_bytes()

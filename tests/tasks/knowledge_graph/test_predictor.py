@@ -47,7 +47,7 @@ def test_many_at_once_are_one_by_one(model, known):
     ]
     for ours, one, other in zip(together, single, named, strict=True):
         assert pick(ours, "label", "known") == pick(one, "label", "known") == pick(other, "label", "known")
-        assert [a.probability for a in ours] == pytest.approx([a.probability for a in one], rel=1e-5)
+        assert [a.share for a in ours] == pytest.approx([a.share for a in one], rel=1e-5)
 
 
 def test_answers_are_the_softmax_of_the_scores(model):
@@ -56,7 +56,7 @@ def test_answers_are_the_softmax_of_the_scores(model):
     expected = torch.softmax(model.scorer(torch.tensor([head]), torch.tensor([relation]))[0], 0)
     assert len(answers) == 20
     for answer in answers:
-        assert answer.probability == pytest.approx(expected[model.graph.entities.find(answer.label)].item(), rel=1e-5)
+        assert answer.share == pytest.approx(expected[model.graph.entities.find(answer.label)].item(), rel=1e-5)
     assert [answer.score for answer in answers] == sorted((answer.score for answer in answers), reverse=True)
     assert [answer.label for answer in answers if answer.known] == ["n4"]
 
@@ -65,7 +65,7 @@ def test_known_answers_go_and_keep_their_share(model):
     everything, new = (model.ask_many(QUESTIONS, 100, known=known) for known in (True, False))
     for all_answers, new_answers in zip(everything, new, strict=True):
         assert new_answers == [answer for answer in all_answers if not answer.known]
-        assert sum(answer.probability for answer in all_answers) == pytest.approx(1.0, rel=1e-5)
+        assert sum(answer.share for answer in all_answers) == pytest.approx(1.0, rel=1e-5)
     assert [answer.label for answer in new[2]] == ["double"]  # "next" is known between n3 and n4
 
 
@@ -86,8 +86,8 @@ def test_an_index_gives_the_same_answers_without_probabilities(model):
         for ours, theirs in zip(plain, indexed, strict=True):
             assert pick(ours, "label", "known") == pick(theirs, "label", "known")
             assert [a.score for a in ours] == pytest.approx([a.score for a in theirs], rel=1e-4)
-        assert all(answer.probability is None for answer in indexed[0] + indexed[1])
-        assert all(answer.probability is not None for answer in indexed[2])  # relations are few, and all seen
+        assert all(answer.share is None for answer in indexed[0] + indexed[1])
+        assert all(answer.share is not None for answer in indexed[2])  # relations are few, and all seen
 
 
 def test_a_change_of_weights_is_seen(model):
@@ -95,7 +95,7 @@ def test_a_change_of_weights_is_seen(model):
     with torch.no_grad():
         model.scorer.tail_bias[model.graph.entities.find("n11")] += 100.0
     assert model.ask(QUESTIONS[0])[0].label == "n11"
-    assert math.isclose(model.ask(QUESTIONS[0])[0].probability, 1.0)
+    assert math.isclose(model.ask(QUESTIONS[0])[0].share, 1.0)
 
 
 def test_both_directions_are_kept_by_a_saved_model(model, tmp_path):
@@ -158,7 +158,7 @@ def test_edges(model):
 def test_a_judged_triple_has_the_score_and_probability_of_its_answer(model):
     for answer in model.tails("n3", "next", 100):
         [found] = model.judge([{"head": "n3", "relation": "next", "tail": answer.label}])
-        assert (found.probability, found.score) == pytest.approx((answer.probability, answer.score), rel=1e-4)
+        assert (found.share, found.score) == pytest.approx((answer.share, answer.score), rel=1e-4)
         assert found.known == answer.known
 
 

@@ -72,7 +72,7 @@ def test_a_run_holds_everything_and_can_be_moved(run, tmp_path):
         model = KnowledgeGraphModel.load(moved)
         answers = model.tails("n3", "next", top=5)
         assert len(answers) == 5
-        assert sum(a.probability for a in model.tails("n3", "next", top=1000)) == pytest.approx(1.0, abs=1e-4)
+        assert sum(a.share for a in model.tails("n3", "next", top=1000)) == pytest.approx(1.0, abs=1e-4)
         assert {a.label for a in model.tails("n3", "next", top=1000) if a.known} <= {"n4"}
         assert "n4" not in {a.label for a in model.tails("n3", "next", top=1000, known=False)} or not any(
             a.known for a in model.tails("n3", "next", top=1000)
@@ -94,7 +94,7 @@ def test_predict_reads_and_writes_files(run, tmp_path):
     assert done.exit_code == 0, done.output
     rows = json.loads(output.read_text())
     assert [row["rank"] for row in rows] == [1, 2, 1, 2, 1, 2]
-    assert rows[0]["probability"] >= rows[1]["probability"]
+    assert rows[0]["score"] >= rows[1]["score"]
 
 
 def test_evaluate_prints_tables_and_json(run):
@@ -128,7 +128,7 @@ def test_evaluate_by_both_directions(run):
         assert reason in " ".join(refused.output.split())
     call = ["predict", str(run), "--head", "n1", "--relation", "next", "--format", "json"]
     scores = {
-        json.loads(CliRunner().invoke(app, [*call, *each]).output)[0]["score"]
+        json.loads(CliRunner().invoke(app, [*call, *each]).stdout)[0]["score"]
         for each in ([], ["--inverse-weight", "0.4"])
     }
     assert len(scores) == 2

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
 from hybonet.data.graphs.graph_data import GraphData, NodeSplit
 from hybonet.data.graphs.splits import LinkSplit
+from hybonet.metrics.bootstrap import f1_intervals, link_intervals, mean_intervals
+from hybonet.metrics.calibration import link_probability, reliability
 from hybonet.metrics.classification import accuracy, average_precision, f1_score, roc_auc
 
 SplitName = Literal["valid", "test"]
@@ -40,6 +42,29 @@ def class_measures(logits: Tensor, truth: Tensor, *, binary: bool) -> dict[str, 
         "macro_f1": f1_score(predicted, truth, average="macro"),
         "accuracy": accuracy(predicted, truth),
     }
+
+
+def link_details(positive: Tensor, negative: Tensor, *, radius: float, temperature: float) -> dict[str, Any]:
+    """The number of cases, intervals, and how far probabilities are from the truth, of squared distances of pairs."""
+    scores = -torch.cat((positive, negative)).double().cpu()
+    truth = torch.arange(len(scores)) < len(positive)
+    weight = torch.where(truth, 1 / len(positive), 1 / len(negative))
+    return {
+        "cases": len(scores),
+        "interval": link_intervals(scores, truth),
+        "calibration": reliability(link_probability(-scores, radius, temperature), truth, weight),
+    }
+
+
+def class_details(logits: Tensor, truth: Tensor, *, binary: bool, temperature: float) -> dict[str, Any]:
+    """The same of classes; probabilities are those of the predicted ones."""
+    best, truth = (logits.double() / temperature).softmax(1).max(1), truth.cpu()
+    predicted = best.indices.cpu()
+    right = predicted == truth
+    found = mean_intervals({"f1": right.double(), "accuracy": right.double()})
+    if binary:
+        found |= f1_intervals((right & (truth == 1)).double(), (predicted == 1).double(), (truth == 1).double())
+    return {"cases": len(truth), "interval": found, "calibration": reliability(best.values, right)}
 
 
 def held_out_pairs(split: LinkSplit, name: SplitName) -> tuple[Tensor, Tensor]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from hybonet.tasks.graph.calibration import class_calibration, link_calibration
+from hybonet.metrics.calibration import class_calibration, link_calibration
 from hybonet.tasks.graph.data import load, read, write
 from hybonet.tasks.graph.evaluation import held_out_pairs
 from hybonet.tasks.graph.models.node_model import NodeModel
@@ -26,8 +26,9 @@ settings, task, predictor = GraphSettings, GraphLearningTask, GraphModel
 def measures(trained: GraphLearningTask, result: FitResult) -> dict[str, Any]:
     """Validation and test, and what turns distances or scores into probabilities."""
     assert isinstance(result.model, NodeModel)
-    test = trained.measure(result.model, "test")["test"]
-    return {"valid": result.best, "test": test, "calibration": calibration(trained, result.model)}
+    fitted = calibration(trained, result.model)
+    test = trained.measure_in_full(result.model, fitted, "test")["test"]
+    return {"valid": result.best, "test": test, "calibration": fitted}
 
 
 @torch.no_grad()

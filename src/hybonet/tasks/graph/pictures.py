@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from hybonet.geometry import Lorentz
-from hybonet.reporting.charts import draw_groups
+from hybonet.reporting.charts import draw_groups, draw_reliability_of
 from hybonet.reporting.geodesics import disk_view, view_note
 from hybonet.reporting.pictures import Pictures
 from hybonet.tasks.options import Options
@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
 
 def pictures(model: GraphModel, folder: Path, options: Options, *, dpi: int = 120) -> Pictures:
-    """Draw a model into ``folder``, and say what was drawn: ``curves.png`` (training), ``disk.png`` (the nodes).
+    """Draw a model into ``folder``, and say what was drawn: ``curves.png`` (training), ``disk.png`` (the nodes),
+    and ``reliability.png`` (probabilities and what happened, of a finished run).
 
     The disk is drawn of hyperbolic models; nodes have the colours of their classes where the graph has some.
     """
     name = source_name(model.graph.source)
     drawn = model.draw_curves(folder, model.task, f"Training on {name}")
+    draw_reliability_of(model.record, folder, drawn, name)
     manifold = getattr(model.model, "manifold", None)
     if isinstance(manifold, Lorentz):
         _draw_disk(model, manifold, folder / DISK, name, dpi)

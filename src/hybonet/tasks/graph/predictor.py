@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from hybonet.data.graphs.graph_data import UNLABELLED, GraphData
+from hybonet.metrics.calibration import link_probability, verdict
 from hybonet.reporting.answers import Answers, Measures
 from hybonet.tasks.graph.data import write
 from hybonet.tasks.graph.models.node_model import NodeModel
@@ -27,7 +28,8 @@ _BLOCK = 1 << 24  # distances that are held at a time
 class Link:
     """A pair of nodes, the probability of a link between them, and whether the graph has it.
 
-    The probability is that of a draw in which links and other pairs are equally many, as in the evaluation.
+    The probability is that of a draw in which links and other pairs are equally many, as in the evaluation. The verdict
+    is ``known`` where the graph has the link, else ``new`` from one half on, or ``unlikely``.
     """
 
     node: str
@@ -35,6 +37,15 @@ class Link:
     probability: float
     squared_distance: float
     known: bool
+
+    @property
+    def verdict(self) -> str:
+        """``known``, ``new`` or ``unlikely``."""
+        return verdict(self.known, self.probability)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON and CSV."""
+        return {**asdict(self), "verdict": self.verdict}
 
 
 @dataclass(frozen=True)
@@ -84,12 +95,19 @@ class GraphModel(Predictor):
         record: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(model, task, config=config, record=record)
-        fitted = (record or {}).get("calibration", {})
-        settings = task.settings
-        self._radius: float = fitted.get("radius", settings.radius)
-        self._temperature: float = fitted.get("temperature", settings.temperature if settings.task == "lp" else 1.0)
         #: Where the nodes are, ``(nodes, dim)``.
         self.points = task.points(self.model)
+
+    @property
+    def calibration(self) -> Mapping[str, float]:
+        """What turns distances or scores into probabilities: fitted to the validation data, or else the settings."""
+        settings = self.task.settings
+        try:
+            fitted = (self.record or {}).get("calibration")
+        except ValueError:  # a damaged record hinders no answer
+            fitted = None
+        plain = {"radius": settings.radius, "temperature": settings.temperature}
+        return fitted or (plain if settings.task == "lp" else {"temperature": 1.0})
 
     @property
     def graph(self) -> GraphData:
@@ -151,7 +169,7 @@ class GraphModel(Predictor):
         every = range(graph.num_nodes) if nodes is None else [graph.nodes.find(node) for node in nodes]
         numbers = torch.tensor(list(every), dtype=torch.long)
         logits = self.model.class_logits(self.points[numbers.to(self.points.device)])
-        shares = (logits.double() / self._temperature).softmax(1).cpu()
+        shares = (logits.double() / self.calibration["temperature"]).softmax(1).cpu()
         assert graph.labels is not None
         answers = []
         for number, row in zip(numbers.tolist(), shares.tolist(), strict=True):
@@ -181,8 +199,8 @@ class GraphModel(Predictor):
         found = {name: self.links(name, asked.top, known=not asked.new) for name in asked.node or ()}
         if not asked.node:
             found = {"": self.missing_links(asked.top)}
-        rows = ({"rank": rank, **asdict(link)} for links in found.values() for rank, link in enumerate(links, 1))
-        columns = ["rank", "node", "other", "probability", "squared_distance", "known"]
+        rows = ({"rank": rank, **link.as_dict()} for links in found.values() for rank, link in enumerate(links, 1))
+        columns = ["rank", "node", "other", "probability", "squared_distance", "known", "verdict"]
         return Answers(rows, columns=columns, tables=lambda: links_tables(found))
 
     def _classes(self, nodes: Sequence[str] | None) -> Answers:
@@ -197,7 +215,9 @@ class GraphModel(Predictor):
     def evaluate(self, **options: Any) -> Measures:
         """ROC AUC and average precision of links, or F1 and accuracy of classes, on held-out parts."""
         split = Evaluate.checked(options).split
-        measured = self.task.measure(self.model, *(("valid", "test") if split is None else (split,)))
+        measured = self.task.measure_in_full(
+            self.model, self.calibration, *(("valid", "test") if split is None else (split,))
+        )
         figures = {"protocol": self.task.settings.protocol, **measured}
         about = {**self.task.describe(), "test": next(iter(measured.values()))}
         return Measures(figures, tables=lambda: evaluation(measured, about))
@@ -240,7 +260,7 @@ class GraphModel(Predictor):
             return []
         nodes = self.graph.nodes
         squares = self.model.squared_distance(self.points, torch.tensor(pairs).to(self.points.device)).double().cpu()
-        probabilities = torch.sigmoid((self._radius - squares) / self._temperature).tolist()
+        probabilities = link_probability(squares, **self.calibration).tolist()
         of = {number: set(self._neighbours(number).tolist()) for number in {first for first, _ in pairs}}
         return [
             Link(nodes[first], nodes[second], probability, square, second in of[first])

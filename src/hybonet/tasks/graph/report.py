@@ -10,28 +10,34 @@ from rich.table import Table
 from rich.text import Text
 
 from hybonet.reporting.headlines import Headline, Measure
-from hybonet.reporting.narrow_table import add_row, narrow_table
+from hybonet.reporting.narrow_table import add_row, narrow_table, range_text
 
 if TYPE_CHECKING:
     from hybonet.tasks.run import Run
 
 _DETAILS = {"model": ("settings", "model"), "dim": ("settings", "dim"), "protocol": ("protocol",)}
 _LEAK = "Protocol paper_code: that of the published code, which leaks; compare it with nothing else."
+_ECE = "ECE: calibration error of probabilities."
 _LINK_RUNS = Headline(
     "Links of graphs",
-    f"Held-out edges against as many pairs without. AP: average precision. {_LEAK}",
+    f"Held-out edges against as many pairs without. AP: average precision. {_ECE} {_LEAK}",
     _DETAILS,
-    (Measure("ROC AUC", ("test", "roc_auc")), Measure("AP", ("test", "average_precision"))),
+    (
+        Measure("ROC AUC", ("test", "roc_auc")),
+        Measure("AP", ("test", "average_precision")),
+        Measure("ECE", ("test", "calibration", "ece")),
+    ),
     Measure("valid AUC", ("valid", "roc_auc")),
 )
 _CLASS_RUNS = Headline(
     "Classes of nodes",
-    f"Test nodes. F1: of the second class if there are two, else micro. {_LEAK}",
+    f"Test nodes. F1: of the second class if there are two, else micro. {_ECE} {_LEAK}",
     _DETAILS,
     (
         Measure("F1", ("test", "f1")),
         Measure("macro F1", ("test", "macro_f1")),
         Measure("accuracy", ("test", "accuracy")),
+        Measure("ECE", ("test", "calibration", "ece")),
     ),
     Measure("valid F1", ("valid", "f1")),
 )
@@ -40,7 +46,7 @@ _LINKS = {"roc_auc": "ROC AUC", "average_precision": "AP"}
 _CLASSES = {"f1": "F1", "macro_f1": "macro F1", "accuracy": "accuracy"}
 
 
-def _shown(metrics: Mapping[str, float]) -> dict[str, str]:
+def _shown(metrics: Mapping[str, Any]) -> dict[str, str]:
     return _LINKS if "roc_auc" in metrics else _CLASSES
 
 
@@ -56,16 +62,25 @@ def metrics_table(record: Mapping[str, Any]) -> Table:
     )
     for part, title, style in (("valid", "validation", ""), ("test", "test", "bold")):
         add_row(table, title, *(f"{record[part][name]:.3f}" for name in shown), style=style)
+    _add_interval(table, record["test"], shown)
     return table
 
 
-def split_table(measured: Mapping[str, Mapping[str, float]]) -> Table:
+def split_table(measured: Mapping[str, Mapping[str, Any]]) -> Table:
     """Measures of some parts of a graph."""
     shown = _shown(next(iter(measured.values())))
-    table = narrow_table(["part"], list(shown.values()))
+    table = narrow_table(["part"], ["cases", *shown.values(), "calibration error"])
     for part, metrics in measured.items():
-        add_row(table, part, *(f"{metrics[name]:.4f}" for name in shown))
+        cells = (f"{metrics[name]:.4f}" for name in shown)
+        add_row(table, part, f"{metrics['cases']:,}", *cells, f"{metrics['calibration']['ece']:.3f}")
+        _add_interval(table, metrics, shown, "")
     return table
+
+
+def _add_interval(table: Table, metrics: Mapping[str, Any], shown: Mapping[str, str], *before: str) -> None:
+    """A row below the figures with where 95 % of the resampled ones lie; nothing of a record that has none."""
+    if found := metrics.get("interval"):
+        add_row(table, "  95 %", *before, *(range_text(found.get(name)) for name in shown), style="dim")
 
 
 def legend(record: Mapping[str, Any]) -> str:
@@ -73,14 +88,13 @@ def legend(record: Mapping[str, Any]) -> str:
 
     Example:
         >>> legend({"task": "graph", "protocol": "standard", "measure": "micro F1", "test": {"f1": 1.0}})
-        'F1: micro. Protocol standard.'
-        >>> legend({"task": "graph", "protocol": "standard", "measure": "F1 of class infected", "test": {"f1": 1.0}})
-        'F1: of class infected. Protocol standard.'
+        'F1: micro. 95 %: where that share of figures of resampled test sets lies. Protocol standard.'
     """
     if "roc_auc" in record["test"]:
         text = "ROC AUC: how often a held-out edge is nearer than a pair without one. AP: average precision."
     else:
         text = f"F1: {record['measure'].removeprefix('F1 ').removesuffix(' F1')}."
+    text += " 95 %: where that share of figures of resampled test sets lies."
     if record["protocol"] == "paper_code":
         return f"{text} Protocol paper_code: that of the published code, which leaks; compare with nothing else."
     return f"{text} Protocol standard."
@@ -88,9 +102,9 @@ def legend(record: Mapping[str, Any]) -> str:
 
 def links_table(links: Sequence[Any], title: str) -> Table:
     """Links with their probabilities."""
-    table = narrow_table(["", "node", "other"], ["probability"], ["in the graph"], title=title)
+    table = narrow_table(["", "node", "other"], ["probability"], [""], title=title)
     for rank, link in enumerate(links, 1):
-        add_row(table, str(rank), link.node, link.other, f"{link.probability:.3f}", "yes" if link.known else "")
+        add_row(table, str(rank), link.node, link.other, f"{link.probability:.3f}", link.verdict)
     return table
 
 
@@ -122,7 +136,7 @@ def next_command(run: Run) -> str:
     return f"Ask it: hybonet predict {shlex.quote(str(run.folder))} --node {shlex.quote(run.data.nodes[0])}"
 
 
-def evaluation(measured: Mapping[str, Mapping[str, float]], about: Mapping[str, Any]) -> Iterable[Any]:
+def evaluation(measured: Mapping[str, Mapping[str, Any]], about: Mapping[str, Any]) -> Iterable[Any]:
     """Measures of some parts, and what they mean."""
     yield split_table(measured)
     yield Text(legend(about), style="dim")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +17,12 @@ from hybonet.data.graphs.splits import LinkSplit, split_links, split_nodes
 from hybonet.optim import RiemannianAdam
 from hybonet.tasks.graph.evaluation import (
     SplitName,
+    class_details,
     class_measures,
     held_out_nodes,
     held_out_pairs,
     is_binary,
+    link_details,
     link_measures,
 )
 from hybonet.tasks.graph.losses import class_margin, link_cross_entropy, link_margin
@@ -203,6 +205,27 @@ class GraphLearningTask:
                 nodes = held_out_nodes(self.node_split, name)
                 logits = model.class_logits(z[nodes.to(z.device)])
                 measured[name] = class_measures(logits, self.graph.labels[nodes], binary=is_binary(self.graph))
+        return measured
+
+    @torch.no_grad()
+    def measure_in_full(
+        self, model: NodeModel, calibration: Mapping[str, float], *splits: SplitName
+    ) -> dict[str, dict[str, Any]]:
+        """Measures with the number of cases, intervals, and the calibration error."""
+        z, measured = self.points(model), self.measure(model, *splits)
+        for name in splits:
+            if self.links is not None:
+                near, far = (
+                    model.squared_distance(z, pairs.to(z.device)) for pairs in held_out_pairs(self.links, name)
+                )
+                details = link_details(near, far, **calibration)
+            else:
+                assert self.node_split is not None
+                assert self.graph.labels is not None
+                nodes = held_out_nodes(self.node_split, name)
+                logits = model.class_logits(z[nodes.to(z.device)])
+                details = class_details(logits, self.graph.labels[nodes], binary=is_binary(self.graph), **calibration)
+            measured[name] = {**measured[name], **details}
         return measured
 
     def validate(self, model: nn.Module) -> dict[str, float]:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from hybonet import kernels
 from hybonet.data.triples.triple_data import SplitName, TripleData
+from hybonet.metrics.bootstrap import Interval, mean_intervals
 from hybonet.metrics.product_counts import ROWS, Tiles
 from hybonet.metrics.ranking import KnownAnswers, Ranking, Ranks, Ties, ranking_metrics
 from hybonet.metrics.relations import relation_categories
@@ -39,8 +40,13 @@ class SplitRanks:
 
     def where(self, keep: Tensor) -> Ranks:
         """Both questions about some of the triples."""
-        parts = [(r.rank[keep], r.candidates[keep]) for r in (self.tails, self.heads)]
-        return Ranks(torch.cat([p[0] for p in parts]), torch.cat([p[1] for p in parts]))
+        parts = self.of(keep)
+        return Ranks(torch.cat([part.rank for part in parts]), torch.cat([part.candidates for part in parts]))
+
+    def of(self, keep: Tensor) -> tuple[Ranks, Ranks]:
+        """The questions about tails and about heads of some of the triples."""
+        tails, heads = (Ranks(each.rank[keep], each.candidates[keep]) for each in (self.tails, self.heads))
+        return tails, heads
 
 
 def rank_split(
@@ -118,18 +124,28 @@ def evaluate(
     by_relation, by_category = {}, {}
     for relation in ranks.relations.unique().tolist():
         label = data.relations[relation]
-        metrics = ranking_metrics(ranks.where(ranks.relations == relation))
+        own = ranks.relations == relation
+        metrics = {**ranking_metrics(ranks.where(own)), "interval": _intervals(*ranks.of(own))}
         by_relation[label] = {"category": categories[relation], **metrics}
     for category in sorted({categories[r] for r in ranks.relations.tolist()}):
         member = torch.tensor([c == category for c in categories])
-        by_category[category] = ranking_metrics(ranks.where(member[ranks.relations]))
+        own = member[ranks.relations]
+        by_category[category] = {**ranking_metrics(ranks.where(own)), "interval": _intervals(*ranks.of(own))}
     return {
         "split": split,
         "protocol": protocol,
         "ties": ties,
-        "both": ranking_metrics(ranks.both),
-        "tails": ranking_metrics(ranks.tails),
-        "heads": ranking_metrics(ranks.heads),
+        "both": {**ranking_metrics(ranks.both), "interval": _intervals(ranks.tails, ranks.heads)},
+        "tails": {**ranking_metrics(ranks.tails), "interval": _intervals(ranks.tails)},
+        "heads": {**ranking_metrics(ranks.heads), "interval": _intervals(ranks.heads)},
         "by_relation": by_relation,
         "by_category": by_category,
     }
+
+
+def _intervals(*sides: Ranks) -> dict[str, Interval]:
+    """Intervals of the measures between 0 and 1; both questions about a triple are one case."""
+    ranks = torch.stack([each.rank.double() for each in sides])
+    values = {"mrr": (1.0 / ranks).mean(0)}
+    values |= {f"hits@{k}": (ranks <= k).double().mean(0) for k in (1, 3, 10)}
+    return mean_intervals(values)

@@ -9,6 +9,7 @@ from hybonet.tasks.knowledge_graph.data import TrainingGraph, load, read, write
 from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel
 from hybonet.tasks.knowledge_graph.options import DataOptions
 from hybonet.tasks.knowledge_graph.pictures import pictures
+from hybonet.tasks.knowledge_graph.plausibility import fit_plausibility, measure_plausibility
 from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel
 from hybonet.tasks.knowledge_graph.recipes import RECIPES
 from hybonet.tasks.knowledge_graph.report import after_training, headline, next_command
@@ -42,8 +43,13 @@ def measures(trained: KnowledgeGraphTask, result: FitResult) -> dict[str, Any]:
     found: dict[str, Any] = {"valid": result.best}
     data, model = trained.data, result.model
     assert isinstance(model, TripleModel)
+    fitted = fit_plausibility(model, data)
+    if fitted is not None:
+        found["calibration"] = fitted.as_dict()
     if len(data.test):
         found["test"] = evaluate(model, data, "test")
+        if fitted is not None:
+            found["test"]["calibration"] = measure_plausibility(fitted, model, data, "test")
         found["test_paper_code"] = evaluate(model, data, "test", protocol="paper_code")["both"]
         if trained.settings.inverse_weight:
             shares = model.shares

@@ -8,7 +8,7 @@ import torch
 
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.geometry import Lorentz
-from hybonet.reporting.charts import draw_groups, draw_relation_bars
+from hybonet.reporting.charts import draw_groups, draw_relation_bars, draw_reliability_of
 from hybonet.reporting.geodesics import disk_view, view_note
 from hybonet.reporting.pictures import Pictures
 from hybonet.reporting.radial_layout import radial_layout
@@ -34,8 +34,8 @@ _BRANCHES = 10
 def pictures(model: KnowledgeGraphModel, folder: Path, options: Plot) -> Pictures:
     """Draw everything there is to draw of a model into ``folder``, and say what was drawn.
 
-    ``curves.png`` (training), ``relations.png`` (MRR by relation, of a finished run), ``points.png`` (the entities),
-    and, if a relation makes a hierarchy, ``disk.png`` and the interactive ``disk.html`` of it.
+    ``curves.png`` (training), ``relations.png`` (MRR by relation, of a finished run), ``reliability.png`` (likewise),
+    ``points.png`` (the entities), and, if a relation makes a hierarchy, ``disk.png`` and the page ``disk.html``.
     """
     relations = options.hierarchy or hierarchical_relations(model.graph)
     tree = predicted_hierarchy(model, relations) if relations else None
@@ -46,6 +46,9 @@ def pictures(model: KnowledgeGraphModel, folder: Path, options: Plot) -> Picture
         overall = f"{name}: test MRR by relation (overall {test['both']['mrr']:.3f})"
         draw_relation_bars(test["by_relation"], folder / RELATIONS, title=overall)
         drawn.append(folder / RELATIONS)
+    else:
+        drawn.missing[RELATIONS] = "the run has no record of test triples"
+    draw_reliability_of(model.record, folder, drawn, name)
     if isinstance(model.scorer, TripleScorer):  # points of other models lie in other spaces
         _draw_points(model, tree, folder / POINTS, name)
         drawn.append(folder / POINTS)

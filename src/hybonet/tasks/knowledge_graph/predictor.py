@@ -12,15 +12,21 @@ from torch import Tensor
 
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.data.vocabulary import Vocabulary
+from hybonet.metrics.calibration import Calibration, verdict
 from hybonet.metrics.ranking import KnownAnswers
 from hybonet.reporting.answers import Answers, Measures
 from hybonet.tasks.knowledge_graph.data import write
 from hybonet.tasks.knowledge_graph.evaluation import rank_triples
 from hybonet.tasks.knowledge_graph.models import AttH, MuRP, RotH
-from hybonet.tasks.knowledge_graph.models.tail_search import ScoreSearch, TailSearch, all_points
+from hybonet.tasks.knowledge_graph.models.tail_search import Search, all_points, search_for
 from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel, VectorModel
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 from hybonet.tasks.knowledge_graph.options import Evaluate, Predict
+from hybonet.tasks.knowledge_graph.plausibility import (
+    measure_plausibility,
+    plausibility,
+    triple_features,
+)
 from hybonet.tasks.knowledge_graph.questions import COLUMNS, read_questions
 from hybonet.tasks.knowledge_graph.report import LEGEND, answer_tables, evaluation_tables, judgement_table
 from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings
@@ -33,26 +39,42 @@ if TYPE_CHECKING:
     from hybonet.tasks.knowledge_graph.models.faiss_search import FaissTailSearch
     from hybonet.tasks.run import Run
 
+_UNCALIBRATED = (
+    "no calibration, so no probability: these scores were not fitted to validation triples; train again, or ask "
+    "without --inverse-weight"
+)
 #: A question in numbers: head, relation and tail, with None for the one that is asked for.
 _Question = tuple[int | None, int | None, int | None]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer: a name, its probability among all candidates, and whether the triple was in the training data.
+    """One answer to a question.
 
-    The probability is None where only the best scores are known (:meth:`KnowledgeGraphModel.index`).
+    Attributes:
+        label, name: what it is called.
+        probability: that the triple is true, where true and plausible false ones are equally many, as the validation
+            triples say; None where nothing was fitted to them, and of an :meth:`~KnowledgeGraphModel.index`.
+        share: of the answer in the softmax over all candidates, which adds up to one; None of an index.
+        score: what answers are ranked by.
+        known: whether the training triples have it.
     """
 
     label: str
     name: str
     probability: float | None
+    share: float | None
     score: float
     known: bool
 
+    @property
+    def verdict(self) -> str:
+        """``known``, ``new`` (probability one half or more) or ``unlikely``."""
+        return verdict(self.known, self.probability)
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON and CSV."""
-        return asdict(self)
+        return {**asdict(self), "verdict": self.verdict}
 
 
 @dataclass(frozen=True)
@@ -60,7 +82,8 @@ class Judgement:
     """What a model thinks of a triple.
 
     Ranks are among all entities in the place of the tail and of the head, those left out that the training data has
-    there; 1 is the best. The probability is the tail's, among all entities.
+    there; 1 is the best. Probability and verdict are those of an :class:`Answer`; the share is the tail's, among all
+    entities.
     """
 
     head: str
@@ -68,20 +91,26 @@ class Judgement:
     tail: str
     tail_rank: float
     head_rank: float
-    probability: float
+    probability: float | None
+    share: float
     score: float
     known: bool
 
+    @property
+    def verdict(self) -> str:
+        """``known``, ``new`` or ``unlikely``."""
+        return verdict(self.known, self.probability)
+
     def as_dict(self) -> dict[str, Any]:
         """For JSON and CSV."""
-        return asdict(self)
+        return {**asdict(self), "verdict": self.verdict}
 
 
 class KnowledgeGraphModel(Predictor):
     """A trained model with the graph it knows.
 
-    Probabilities are the softmax of the scores over all candidates of a question; they add up to one over all entities
-    (or relations), known ones included.
+    The probability of a triple is fitted to validation triples when a training ends, and lies in its record. Shares are
+    the softmax of the scores over all candidates of a question, known ones included.
 
     Args:
         scorer: the model.
@@ -109,7 +138,7 @@ class KnowledgeGraphModel(Predictor):
         super().__init__(scorer, config=config, record=record)
         self.scorer, self.graph = scorer, graph
         self._known = KnownAnswers(graph.with_reciprocals("train"), 2 * graph.num_relations)
-        self._tails: tuple[Any, TailSearch | ScoreSearch] | None = None
+        self._tails: tuple[Any, Search] | None = None
 
     @classmethod
     def of_run(cls, run: Run) -> KnowledgeGraphModel:
@@ -211,15 +240,17 @@ class KnowledgeGraphModel(Predictor):
         numbers = torch.tensor(rows)
         heads, asked, tails = numbers.unbind(1)
         ranks = rank_triples(self.scorer, numbers, self.graph, self._known)
-        total = self._search().best(heads, asked, 1, None).log_total
-        assert total is not None
-        scores = self.scorer(heads, asked, tails)
+        features = triple_features(self._search(), numbers, self.graph.num_relations)
+        shares = features[:, 2].exp().clamp(max=1.0).tolist()
+        found = self.calibration
+        probability = [None] * len(rows) if found is None else found(features, asked).tolist()
         row, members = self._known.of(heads, asked)
         known = torch.isin(torch.arange(len(rows)), row[members == tails[row]])
-        columns = (ranks.tails.rank, ranks.heads.rank, (scores - total).exp().clamp(max=1.0), scores, known)
+        ranked = (ranks.tails.rank.tolist(), ranks.heads.rank.tolist())
+        columns = (*ranked, probability, shares, features[:, 0].tolist(), known.tolist())
         return [
             Judgement(entities[h], relations[r], entities[t], *values)
-            for (h, r, t), *values in zip(rows, *(column.tolist() for column in columns), strict=True)
+            for (h, r, t), *values in zip(rows, *columns, strict=True)
         ]
 
     def predict(
@@ -260,8 +291,8 @@ class KnowledgeGraphModel(Predictor):
 
     def _judged(self, questions: Sequence[Mapping[str, str]]) -> Answers:
         rows = [each.as_dict() for each in self.judge(questions)]
-        columns = [*COLUMNS, "tail_rank", "head_rank", "probability", "score", "known"]
-        return Answers(rows, columns=columns, tables=lambda: [judgement_table(rows)])
+        columns = [*COLUMNS, "tail_rank", "head_rank", "probability", "share", "score", "known", "verdict"]
+        return Answers(rows, columns=columns, tables=lambda: [judgement_table(rows)], notes=self._notes())
 
     def _answered(self, questions: Sequence[Mapping[str, str]], asked: Predict) -> Answers:
         index = self.index() if asked.faiss else None
@@ -274,8 +305,28 @@ class KnowledgeGraphModel(Predictor):
             for question, own in answered
             for rank, answer in enumerate(own, 1)
         )
-        columns = [*COLUMNS, "rank", "label", "name", "probability", "score", "known"]
-        return Answers(rows, columns=columns, tables=lambda: answer_tables(answered))
+        columns = [*COLUMNS, "rank", "label", "name", "probability", "share", "score", "known", "verdict"]
+        notes = () if asked.faiss else self._notes()
+        return Answers(rows, columns=columns, tables=lambda: answer_tables(answered), notes=notes)
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """What turns scores into probabilities; None of a model whose record has none, or that scores otherwise now."""
+        try:
+            content = (self.record or {}).get("calibration")
+        except ValueError:  # a damaged record hinders no answer
+            return None
+        return None if content is None else Calibration.from_dict(content)
+
+    def _notes(self) -> list[str]:
+        return [] if self.calibration is not None else [_UNCALIBRATED]
+
+    @torch.no_grad()
+    def plausible(self, triples: Tensor) -> Tensor | None:
+        """The probability of each of ``triples (n, 3)``, in numbers; None without a calibration."""
+        if (found := self.calibration) is None:
+            return None
+        return plausibility(found, self._search(), triples, self.graph.num_relations)
 
     def evaluate(self, **options: Any) -> Measures:
         """Filtered ranking: overall, by direction, by relation and by kind of relation."""
@@ -286,6 +337,8 @@ class KnowledgeGraphModel(Predictor):
         directions = self._score_as_asked(asked.inverse_weight, asked.inverse_power)
         measured = evaluate(self.scorer, self.graph, asked.split, protocol=asked.protocol, ties=asked.ties)
         result = {**directions, **measured}
+        if (found := self.calibration) is not None:
+            result["calibration"] = measure_plausibility(found, self.scorer, self.graph, asked.split)
         return Measures(result, tables=lambda: _evaluation(result))
 
     def embedding(self) -> Embedding:
@@ -376,7 +429,7 @@ class KnowledgeGraphModel(Predictor):
         """A faiss index of all entities (extra ``faiss``) for :meth:`ask_many`.
 
         It finds the same answers with the same scores, but sees only the best of them: what all scores add up to is
-        unknown, so ``Answer.probability`` is None. Models that read triples both ways have no such index.
+        unknown, so shares and probabilities are None. Models that read triples both ways have no such index.
         """
         self._refuse_both_directions()
         from hybonet.tasks.knowledge_graph.models.faiss_search import FaissTailSearch
@@ -436,58 +489,71 @@ class KnowledgeGraphModel(Predictor):
             answers |= dict(zip(entities, found, strict=True))
         return [answers[place] for place in range(len(questions))]
 
-    def _search(self) -> TailSearch | ScoreSearch:
+    def _search(self) -> Search:
         """Prepared with the first question, and again if weights, or the number of directions, have changed since."""
         scorer = self.scorer
         weights = [(parameter.data_ptr(), parameter._version) for parameter in scorer.parameters()]
         state = (weights, scorer.scores_both_directions)
         if self._tails is None or self._tails[0] != state:
-            if isinstance(scorer, TripleScorer) and not scorer.scores_both_directions:
-                self._tails = (state, TailSearch(scorer))
-            else:
-                self._tails = (state, ScoreSearch(scorer))
+            self._tails = (state, search_for(scorer))
         return self._tails[1]
 
     def _entities(
-        self, questions: Tensor, top: int, known: bool, search: TailSearch | ScoreSearch | FaissTailSearch
+        self, questions: Tensor, top: int, known: bool, search: Search | FaissTailSearch
     ) -> list[list[Answer]]:
         heads, relations = questions.unbind(1)
         rows, members = self._known.of(heads, relations)
         best = search.best(heads, relations, top, None if known else (rows, members))
         pair = self.graph.num_entities * torch.arange(len(heads))
         in_training = torch.isin(best.entities + pair[:, None], members + pair[rows])
-        probability: Any = [[None] * best.scores.shape[1]] * len(heads)
+        share: Any = [[None] * best.scores.shape[1]] * len(heads)
+        probability = share
         if best.log_total is not None:
-            probability = (best.scores - best.log_total[:, None]).exp().tolist()
-        columns = zip(best.entities.tolist(), probability, best.scores.tolist(), in_training.tolist(), strict=True)
-        return [_answers(self.graph.entities, *row) for row in columns]
+            share = (best.scores - best.log_total[:, None]).exp().clamp(max=1.0).tolist()
+            probability = self._probabilities(heads, relations, best.entities)
+        columns = (best.entities.tolist(), probability, share, best.scores.tolist(), in_training.tolist())
+        return [_answers(self.graph.entities, *row) for row in zip(*columns, strict=True)]
+
+    def _probabilities(self, heads: Tensor, relations: Tensor, answers: Tensor) -> Any:
+        """Of the triples that answers ``(B, top)`` make with their questions, reciprocal relations included."""
+        asked, by = (each[:, None].expand_as(answers).flatten() for each in (heads, relations))
+        back, given = by >= self.graph.num_relations, answers.flatten()
+        ends = torch.where(back, given, asked), torch.where(back, asked, given)
+        found = self.plausible(torch.stack((ends[0], by % self.graph.num_relations, ends[1]), dim=1))
+        return [[None] * answers.shape[1]] * len(answers) if found is None else found.view_as(answers).tolist()
 
     @torch.no_grad()
     def _relations(self, head: int, tail: int, top: int, known: bool) -> list[Answer]:
         every = torch.arange(self.graph.num_relations)
         heads, tails = torch.full_like(every, head), torch.full_like(every, tail)
         scores = self.scorer(heads, every, tails)
-        probability = torch.softmax(scores, 0)
+        share = torch.softmax(scores, 0)
         rows, members = self._known.of(heads, every)
         in_training = torch.isin(every, rows[members == tail])
         if not known:
             scores = scores.masked_fill(in_training, -torch.inf)
         best = scores.topk(min(top, len(every)))
-        columns = (probability[best.indices], best.values, in_training[best.indices])
-        return _answers(self.graph.relations, best.indices.tolist(), *(column.tolist() for column in columns))
+        triples = torch.stack((heads, every, tails), dim=1)[best.indices]
+        found = self.plausible(triples)
+        columns = (share[best.indices], best.values, in_training[best.indices])
+        probability = [None] * len(triples) if found is None else found.tolist()
+        return _answers(
+            self.graph.relations, best.indices.tolist(), probability, *(column.tolist() for column in columns)
+        )
 
 
 def _answers(
     vocabulary: Vocabulary,
     numbers: list[int],
     probabilities: Sequence[float | None],
+    shares: Sequence[float | None],
     scores: list[float],
     known: list[bool],
 ) -> list[Answer]:
     """Without places that no candidate fills: their score is minus infinity."""
     return [
-        Answer(vocabulary[number], vocabulary.name(number), probability, score, member)
-        for number, probability, score, member in zip(numbers, probabilities, scores, known, strict=True)
+        Answer(vocabulary[number], vocabulary.name(number), probability, share, score, member)
+        for number, probability, share, score, member in zip(numbers, probabilities, shares, scores, known, strict=True)
         if score > -torch.inf
     ]
 

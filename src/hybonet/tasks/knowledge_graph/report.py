@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
 
 from hybonet.reporting.headlines import Headline, Measure
-from hybonet.reporting.narrow_table import add_row, narrow_table
+from hybonet.reporting.narrow_table import add_row, narrow_table, range_text
 
 if TYPE_CHECKING:
     from hybonet.tasks.run import Run
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 headline = Headline(
     "Knowledge graphs",
     "Test triples, filtered ranking both ways, ties realistic. paper_code: MRR by the protocol of the paper's code "
-    "(easier).",
+    "(easier). ECE: calibration error of probabilities.",
     {"model": ("settings", "model"), "dim": ("settings", "dim")},
     (
         Measure("MRR", ("test", "both", "mrr")),
         *(Measure(f"H@{k}", ("test", "both", f"hits@{k}")) for k in (1, 3, 10)),
         Measure("paper_code", ("test_paper_code", "mrr")),
+        Measure("ECE", ("test", "calibration", "ece")),
     ),
     Measure("valid MRR", ("valid", "mrr")),
 )
@@ -39,7 +40,7 @@ _SHOWN = {
 #: What the headers mean.
 LEGEND = (
     "MRR: mean of 1/rank. H@k: share of answers ranked k or better. MR: mean rank. AMR: mean rank divided by that of "
-    "guessing, so 1 is chance and less is better."
+    "guessing, so 1 is chance and less is better. 95 %: where the figures of that share of resampled test sets lie."
 )
 PAPER_CODE = "paper's code: its protocol, where the head itself is no candidate; it is easier."
 
@@ -61,13 +62,14 @@ def metrics_table(record: dict[str, Any]) -> Table:
     add_row(table, "validation", *_cells(record["valid"]))
     if "test" in record:
         add_row(table, "test", *_cells(record["test"]["both"]), style="bold")
+        _add_interval(table, record["test"]["both"])
         add_row(table, "test (paper's code)", *_cells(record["test_paper_code"]), style="dim")
         if "test_one_direction" in record:
             add_row(table, "test (one direction)", *_cells(record["test_one_direction"]), style="dim")
     return table
 
 
-def evaluation_tables(result: dict[str, Any]) -> list[Table]:
+def evaluation_tables(result: dict[str, Any]) -> list[Table | Text]:
     """An evaluation in full: overall and by direction, by kind of relation, by relation (most triples first)."""
     numbers = ["asked", *_SHOWN.values()]
     title = f"{result['split']}, {result['protocol']} protocol, ties {result['ties']}"
@@ -76,13 +78,29 @@ def evaluation_tables(result: dict[str, Any]) -> list[Table]:
     overall = narrow_table(["questions"], numbers, title=title)
     for name in ("both", "tails", "heads"):
         add_row(overall, name, f"{result[name]['count']:.0f}", *_cells(result[name]))
+        _add_interval(overall, result[name], "")
     kinds = narrow_table(["kind"], numbers)
     for name, metrics in result["by_category"].items():
         add_row(kinds, name, f"{metrics['count']:.0f}", *_cells(metrics))
     relations = narrow_table(["relation"], ["kind", *numbers])
     for name, metrics in sorted(result["by_relation"].items(), key=lambda item: -item[1]["count"]):
         add_row(relations, name, metrics["category"], f"{metrics['count']:.0f}", *_cells(metrics))
-    return [overall, kinds, relations]
+    return [overall, kinds, relations, *([] if "calibration" not in result else [_calibration(result["calibration"])])]
+
+
+def _add_interval(table: Table, metrics: Mapping[str, Any], *before: str) -> None:
+    """A row below the figures with where 95 % of the resampled ones lie; nothing of a record that has none."""
+    if found := metrics.get("interval"):
+        cells = (range_text(found.get(name)) for name in _SHOWN)
+        add_row(table, "  95 %", *before, *cells, style="dim")
+
+
+def _calibration(measured: Mapping[str, Any]) -> Text:
+    """How far probabilities are to be trusted."""
+    return Text(
+        f"probabilities: calibration error {measured['ece']:.3f}, Brier score {measured['brier']:.3f} of "
+        f"{measured['cases']:,} triples, true and false"
+    )
 
 
 def examples_table(rows: list[tuple[str, list[tuple[str, float | None, bool]], tuple[str, int]]]) -> Table:
@@ -119,19 +137,27 @@ def answer_tables(answered: Iterable[tuple[Mapping[str, str], list[dict[str, Any
     """Answers, a table for each question."""
     for question, answers in answered:
         title = Text(" — ".join(question.get(name, "?") for name in ("head", "relation", "tail")), style="table.title")
-        figure = "score" if any(answer["probability"] is None for answer in answers) else "probability"
-        table = Table("", "answer", "label", figure, "known", title=title, title_justify="left")
+        figures = _answer_figures(answers)
+        table = Table("", "answer", "label", *figures, "", title=title, title_justify="left")
         for rank, answer in enumerate(answers, 1):
             names = (Text(answer["name"]), Text(answer["label"]))
-            table.add_row(str(rank), *names, f"{answer[figure]:.3f}", "yes" if answer["known"] else "")
+            table.add_row(str(rank), *names, *(f"{answer[name]:.3f}" for name in figures), answer["verdict"])
         yield table
+
+
+def _answer_figures(answers: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Columns of numbers: what there is of probability and share, else the score."""
+    there = [name for name in ("probability", "share") if all(each[name] is not None for each in answers)]
+    return there or ["score"]
 
 
 def judgement_table(judged: Iterable[Mapping[str, Any]]) -> Table:
     """What a model thinks of whole triples."""
-    table = Table("head", "relation", "tail", "rank of tail", "of head", "probability", "known")
+    judged = list(judged)
+    figures = _answer_figures(judged)
+    table = Table("head", "relation", "tail", "rank of tail", "of head", *figures, "")
     for each in judged:
         ranks = (f"{each['tail_rank']:,g}", f"{each['head_rank']:,g}")
         names = (Text(each[name]) for name in ("head", "relation", "tail"))  # strings would be read as markup
-        table.add_row(*names, *ranks, f"{each['probability']:.3f}", "yes" if each["known"] else "")
+        table.add_row(*names, *ranks, *(f"{each[name]:.3f}" for name in figures), each["verdict"])
     return table

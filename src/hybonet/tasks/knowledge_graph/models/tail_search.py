@@ -184,3 +184,17 @@ class ScoreSearch:
             parts.append((best.indices, best.values, log_total))
             start += len(scores)
         return BestTails(*(torch.cat(column)[place] for column in zip(*parts, strict=True)))
+
+
+Search = TailSearch | ScoreSearch
+
+
+def search_for(scorer: TripleModel) -> Search:
+    """The search that knows how a model scores triples.
+
+    Example:
+        >>> type(search_for(TripleScorer(100, 5, 16))).__name__
+        'TailSearch'
+    """
+    plain = isinstance(scorer, TripleScorer) and not scorer.scores_both_directions
+    return TailSearch(scorer) if plain else ScoreSearch(scorer)  # type: ignore[arg-type]
