@@ -26,7 +26,6 @@ def translation_scores(
     lower than ``bleu`` by a point or two and must not be compared with it.
 
     Args:
-        hypotheses, references: sentences in the same order.
         language: of the translations, for Moses; where it does not know it, English rules apply.
         tokenized: whether the text is Moses-tokenised already: it is then put together for ``bleu`` and ``chrf``, and
             taken as it is for ``tokenized_bleu``.

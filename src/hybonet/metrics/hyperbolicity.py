@@ -151,9 +151,7 @@ def hyperbolicity(edges: Tensor, num_nodes: int, *, samples: int | None = None, 
 
     Args:
         edges: shape (n, 2).
-        num_nodes: isolated ones included.
         samples: quadruples to draw; giving it asks for a sample even of a small graph. 50,000 by default.
-        seed: of the draw.
 
     Example:
         >>> ring = torch.tensor([[i, (i + 1) % 8] for i in range(8)])

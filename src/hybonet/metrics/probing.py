@@ -52,7 +52,6 @@ def spanning_tree(distances: Tensor, left_out: Tensor | None = None) -> Tensor:
     then by its second) goes first, so the tree is unique.
 
     Args:
-        distances: shape (..., n, n).
         left_out: words that take no part; broadcasts against (..., n).
 
     Example:

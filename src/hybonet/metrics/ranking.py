@@ -20,7 +20,6 @@ class KnownAnswers:
     Args:
         triples: ``(n, 3)`` integer tensor of head, relation, tail; the answers to (head, relation) are the tails. Add
             reciprocal triples to answer questions for heads as well.
-        num_relations: relations in all, reciprocal ones included.
     """
 
     def __init__(self, triples: Tensor, num_relations: int) -> None:
@@ -99,8 +98,6 @@ class Ranking:
     moved.
 
     Args:
-        truth: the entity that answers each question.
-        entities: how many there are.
         known: rows and entities to leave out (:meth:`KnownAnswers.of`); the truth itself is kept.
         exclude: one more entity per question to leave out unless it is the truth (the head itself, in the protocol of
             the paper's code).

@@ -56,8 +56,6 @@ class TypePredictions:
     Add mentions batch by batch, then measure at any threshold.
 
     Args:
-        level_numbers: the level of each type, ``(types,)``.
-        levels: their names.
         lowest: the lowest threshold that will be asked for; below it only the likeliest types are kept.
 
     Example:

@@ -41,15 +41,7 @@ def draw_curves(
     log: bool = False,
     dpi: int = 120,
 ) -> Figure:
-    """Loss and a metric by epoch; after more than a minute of training also the metric by time.
-
-    Args:
-        history: what was measured, an epoch an entry; the metric may be missing in some.
-        metric: the key of the metric in the history.
-        path: the file to write, if any.
-        label: what the axis says of the metric.
-        log: whether the metric's axis is logarithmic.
-    """
+    """Loss and a metric by epoch; after more than a minute of training also the metric by time."""
     measured = [row for row in history if metric in row]
     values = [row[metric] for row in measured]
     by = [("epoch", "epoch")]
@@ -108,7 +100,6 @@ def draw_groups(
     than five points or one in a hundred share a colour with points of none; without any group all points have one.
 
     Args:
-        note: what to say below the title.
         kind: what a group is called, and several.
         none: what the legend calls points that are of no group.
         alone: why all points have one colour, where they have.

@@ -95,8 +95,6 @@ def draw_disk(
 
     Args:
         points: row i is the point of the hierarchy's node i; shape (nodes, d).
-        path: the file to write, if any.
-        note: a line under the title: how the points came about.
         shown: what people call the nodes, if not by the hierarchy's names.
         new_edges: which edges stand out as a model's own, not from data; shape (edges,).
     """

@@ -39,8 +39,6 @@ def write_labels(
 
     Args:
         important: how many of the first nodes may have their labels farther off, and over other nodes.
-        bold: which labels stand out; shape (n,).
-        font_size: in points.
         obstacles: what no label may cover, in pixels.
     """
     pixels = torch.from_numpy(axes.transData.transform(flat.numpy()))

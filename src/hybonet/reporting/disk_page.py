@@ -61,12 +61,10 @@ def write_disk_page(
     then a shortest one.
 
     Args:
-        path: the file, replaced whole if it exists.
         flat: coordinates in the unit disk, for instance of :func:`~hybonet.reporting.geodesics.disk_view`;
             shape (nodes, 2).
         nodes: names and what else is known, in the order of ``flat``.
         edges: node numbers (child, parent); shape (edges, 2).
-        title: heading of the page.
         note: the sentence that says how the positions came about.
         new_edges: True for edges that a model predicts and its training data does not contain; shape (edges,). Without
             it, all edges count as training data.

@@ -12,10 +12,6 @@ from rich.text import Text
 def narrow_table(names: Sequence[str], numbers: Sequence[str] = (), texts: Sequence[str] = (), **options: str) -> Table:
     """An empty table with columns for names (left, one line), then numbers (right, whole), then texts (wrapped).
 
-    Args:
-        names, numbers, texts: the headers.
-        options: of rich's ``Table``, e.g. ``title``.
-
     Example:
         >>> from rich.console import Console
         >>> table = narrow_table(["relation"], ["MRR"])

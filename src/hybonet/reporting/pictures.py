@@ -44,12 +44,7 @@ def saved(figure: Figure, path: Path | None, **options: Any) -> Figure:
 
 
 def draw_into(place: Path, draw: Callable[[Path], Pictures]) -> Pictures:
-    """Draw into a folder, or, if the place is that of a single picture, draw this one.
-
-    Args:
-        place: a folder, or a file with the name of a picture, such as ``disk.html``.
-        draw: draws all pictures into a folder.
-    """
+    """Draw into a folder, or, if the place is that of a single picture, draw this one."""
     if place.suffix.lower() not in _ENDINGS or place.is_dir():
         made = [folder for folder in (place, *place.parents) if not folder.exists()]
         place.mkdir(parents=True, exist_ok=True)

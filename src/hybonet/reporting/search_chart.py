@@ -22,8 +22,6 @@ def search_table(best: Sequence[Mapping[str, Any]], monitor: str, ranges: Mappin
 
     Args:
         best: trials with ``number``, ``figure``, ``seconds``, ``epochs`` and ``values`` by setting, as texts.
-        monitor: name of the figure.
-        ranges: by setting, as texts.
 
     Example:
         >>> from rich.console import Console
@@ -66,11 +64,8 @@ def draw_search(
     Args:
         trials: each with ``number``, ``state`` (finished, pruned or failed), ``figure`` (None if it has none) and
             ``values`` by setting.
-        path: the file to write, if any.
-        label: what the vertical axes say.
         spans: of settings that are numbers the least, the largest, and whether the axis is logarithmic.
         choices: of settings with a few values, these in order.
-        higher_is_better: the direction of the figure.
     """
     settings = [name for name in trials[0]["values"] if name in spans or name in choices]
     panels = 1 + len(settings)

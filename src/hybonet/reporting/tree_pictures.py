@@ -35,7 +35,6 @@ def draw_tree(
     """Draw an embedded hierarchy into a folder, and say what was drawn; ``points (nodes, d)``, ``new_edges (edges,)``.
 
     Args:
-        folder: where the files go.
         note: how the points came about, for the PNG file.
         page_note: the same for the page, which draws new edges in another way.
         shown: what people call the nodes.

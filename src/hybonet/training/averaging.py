@@ -15,14 +15,7 @@ from hybonet.training.checkpoint import load_model, read_tensors, save_model
 
 
 class Snapshots:
-    """Weights of the last or best epochs as files ``epoch-N.safetensors`` of a run.
-
-    Args:
-        folder: the run.
-        count: how many are kept.
-        of: which.
-        higher_is_better: whether best means highest.
-    """
+    """Weights of the last or best epochs as files ``epoch-N.safetensors`` of a run."""
 
     def __init__(self, folder: Path, count: int, of: Literal["last", "best"], higher_is_better: bool) -> None:
         self.folder, self.count, self.of, self.sign = folder, count, of, 1.0 if higher_is_better else -1.0

@@ -39,12 +39,9 @@ class TerminalReporter(Reporter):
     between validations one whenever nothing was said for a while.
 
     Args:
-        epochs: for "epoch 3/50".
         rate: what a batch is worth, e.g. ``(1000, "triples/s")``.
         echo: prints a line; by default without delay, so that a log file can be watched.
         silence: seconds without a line after which a pipe gets one.
-        title: stands before everything.
-        with_validations: whether each validation is a line.
     """
 
     def __init__(

@@ -15,7 +15,6 @@ class TensorBoardReporter(Reporter):
 
     Args:
         folder: where ``tensorboard --logdir`` will look.
-        shown: what a person sees meanwhile; nothing by default.
     """
 
     def __init__(self, folder: Path, shown: Reporter | None = None) -> None:

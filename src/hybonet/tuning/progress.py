@@ -35,12 +35,6 @@ class SearchReporter:
 class TerminalSearchReporter(SearchReporter):
     """A bar while a trial trains, and a line when it has ended.
 
-    Args:
-        trials: how many there will be.
-        monitor: name of the validation figure.
-        higher_is_better: its direction.
-        echo: prints a line; by default without delay.
-
     Example:
         >>> shown = TerminalSearchReporter(30, "mrr", higher_is_better=True)
         >>> shown.ended([TrialResult(1, "finished", {"lr": 0.0123456}, figure=0.5, seconds=3.0)])

@@ -47,14 +47,9 @@ def run_search(
     goes on, in the middle of a trial if it was stopped there.
 
     Args:
-        make_task: gives the task for settings.
         settings: what all trials have in common, and what the first one tries.
-        ranges: what they differ in.
         trials: how many the folder shall have in the end; fewer if the ranges are lists with fewer combinations.
-        seed: of the values that are tried.
         minutes: no further trial begins later than this.
-        resume_command: what a person types to go on.
-        reporter: what a person sees; nothing by default.
 
     Raises:
         Interrupted: after a save, if Ctrl-C or SIGTERM asked for it.

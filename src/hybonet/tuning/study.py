@@ -167,11 +167,7 @@ def open_study(
     """The study of a journal, new or old, for this process alone.
 
     Args:
-        path: the journal.
         settings: those of the recipe; if all its values lie within the ranges, they are tried first.
-        ranges: what to try.
-        higher_is_better: the direction of the validation figure.
-        seed: of the values that are tried.
     """
     require_optuna()
     with _for_this_process_alone(path):

@@ -24,11 +24,6 @@ COLUMNS = ("child", "parent")
 def parse_edges(content: bytes, source: str, *, name: str = "") -> list[tuple[str, str]]:
     r"""Edges of a TSV or CSV file, in file order; repeated ones are kept once, a header `child, parent` is skipped.
 
-    Args:
-        content: the file's bytes, UTF-8.
-        source: its name, for error messages.
-        name: the name whose ending (`.tsv` or `.csv`) gives the separator; the source by default.
-
     Example:
         >>> parse_edges(b"child,parent\ndog,canine\nwolf,canine\n", "animals.csv")
         [('dog', 'canine'), ('wolf', 'canine')]

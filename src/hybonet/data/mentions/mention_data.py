@@ -150,7 +150,6 @@ def read_mentions(file: SourceFile, types: TypeInventory | None = None, *, label
 
     Args:
         types: the inventory that types must be of; any type is right without.
-        labelled: whether rows must have types.
     """
     text = decode(file.content, file.source)
     if text.lstrip().startswith("["):

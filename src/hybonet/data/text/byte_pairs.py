@@ -21,7 +21,6 @@ class BytePairs(Words):
     """Words cut by merges; pieces inside a word end in ``@@``.
 
     Args:
-        vocabulary: the pieces.
         merges: pairs of symbols to join, the most important first; the end of a word is part of its last symbol.
 
     Example:

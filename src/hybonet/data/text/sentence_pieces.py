@@ -23,7 +23,6 @@ class SentencePieces:
 
     Args:
         model: the bytes of a sentencepiece model file (a protocol buffer: reading it runs no code).
-        source: where they come from, for messages.
 
     Example:
         >>> pieces = SentencePieces.train(["the dog sleeps", "the cat sleeps", "a dog and a cat"] * 9, 40, "unigram")

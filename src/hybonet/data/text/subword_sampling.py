@@ -28,10 +28,7 @@ class SubwordSampling:
     seed, so that a stopped training would not go on as it was.
 
     Args:
-        pairs: the sentences, cut in the likeliest way.
-        source, target: what has cut them.
         power: a way is drawn with its probability to this power; the lower, the more pieces.
-        max_length: tokens of a sentence at most.
     """
 
     def __init__(

@@ -42,10 +42,6 @@ class TokenBatches:
     Sentences are sorted by the longer side. Where one batch ends and the next begins follows from the lengths alone, so
     that every epoch has equally many batches; which of the equally long sentences are in a batch, and the order of
     batches, are random.
-
-    Args:
-        pairs: the split.
-        tokens: sentences of a batch times the longest of them, at most.
     """
 
     def __init__(self, pairs: TokenPairs, tokens: int) -> None:

@@ -107,9 +107,6 @@ def train_tokenizer(
     Args:
         kind: ``unigram`` and ``bpe`` learn pieces of words with sentencepiece; ``words`` takes what spaces separate;
             ``subword-nmt`` applies merges that were learned before.
-        lines: the text.
-        size: how many tokens at most.
-        merges: for ``subword-nmt``.
 
     Example:
         >>> len(train_tokenizer("words", ["the dog sleeps"], 100))

@@ -56,15 +56,7 @@ class TranslationData:
 def prepare(
     text: ParallelText, kind: TokenizerKind, vocabulary: int, *, share: bool = False, max_length: int = 100
 ) -> TranslationData:
-    """Learn tokenizers from the training pairs, and turn everything into numbers.
-
-    Args:
-        text: the corpus.
-        kind: how sentences are cut; see :func:`~hybonet.data.text.tokenizer.train_tokenizer`.
-        vocabulary: how many tokens each language has, or both together if they ``share`` one vocabulary.
-        share: one vocabulary for both.
-        max_length: tokens of a sentence; see :func:`~hybonet.data.text.token_pairs.encode_splits`.
-    """
+    """Learn tokenizers from the training pairs, and turn everything into numbers."""
     train = text.splits["train"]
     if share:
         both = train_tokenizer(kind, [*train.source, *train.target], vocabulary, merges=text.merges)

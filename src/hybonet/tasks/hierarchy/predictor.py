@@ -22,11 +22,6 @@ from hybonet.tasks.predictor import Embedding, Predictor
 class HierarchyModel(Predictor):
     """A hierarchy's names as points: the origin is the most general, and what belongs together lies near.
 
-    Args:
-        model: trained.
-        task: what it was trained for, and on.
-        config, record: of its run.
-
     Example:
         >>> from hybonet.tasks.hierarchy.task import HierarchySettings
         >>> family = Hierarchy.from_edges([("dog", "canine"), ("canine", "mammal"), ("cat", "mammal")])

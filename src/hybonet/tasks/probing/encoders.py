@@ -30,7 +30,6 @@ def probe_data(
     Args:
         encoder: a run of ``hybonet train translation``, a Hugging Face model folder, a file of vectors, or an object.
         treebank: whose sentences are encoded; what is too long for the encoder is left out and counted.
-        settings: say whether the encoder's weights are its own.
         layers: numbers of the layers to probe, the embedding being 0; None: all.
     """
     if not isinstance(encoder, str | Path):

@@ -19,10 +19,6 @@ def huggingface_encoder(folder: Path, *, random_weights: bool = False, seed: int
     """The embedding and every layer of a model saved with ``save_pretrained``, tokenizer included.
 
     Weights are read from safetensors alone, and no code of the folder is run.
-
-    Args:
-        folder: of the model.
-        random_weights: take the architecture with new weights, drawn by the seed.
     """
     transformers = _transformers()
     try:

@@ -33,12 +33,6 @@ _COLUMNS = ("sentence", "word", "form", "tag", "head", "gold_head")
 class ProbeModel(Predictor):
     """Probes of every layer of an encoder, with the test sentences and their states.
 
-    Args:
-        model: trained.
-        settings: of the training.
-        data: the test sentences at least.
-        of_run: ``config`` and ``record`` of its run.
-
     Example:
         >>> tree = DependencyTree(("dogs", "bark"), ("NOUN", "VERB"), (2, 0))
         >>> data = ProbeData({"test": ProbeSplit((tree,), torch.randn(2, 1, 5))}, None, (0,), {})
@@ -116,11 +110,7 @@ class ProbeModel(Predictor):
         return Measures({**figures, "layers": layers}, tables=lambda: [layers_table({**record, "layers": rows})])
 
     def predict(self, **options: Any) -> Answers:
-        """The words of the test sentences with the heads that a probe finds, 0 for the root.
-
-        Args:
-            options: of ``hybonet predict``: ``layer``, the best one by default.
-        """
+        """The words of the test sentences with the heads that a probe finds, 0 for the root."""
         trees = self.trees(Predict.checked(options).layer)
         rows = (
             (sentence, word, *each)

@@ -36,10 +36,6 @@ def translator_encoder(folder: Path, *, random_weights: bool = False, seed: int 
 
     Text is given to it as it was in training: lowercased if its vocabulary has no capitals; word by word and with the
     Moses tokenizer's escapes if it was trained on text cut that way.
-
-    Args:
-        folder: the run.
-        random_weights: take the untrained model of the run's settings, drawn by the seed.
     """
     run = Run(folder, "translation")
     settings, about = run.settings, run.about

@@ -24,7 +24,6 @@ class Decoding:
         n_best: translations returned for a sentence.
         temperature: draw at random instead of searching; 1 as the model says, lower is tamer.
         top_k, top_p: draw among so many likeliest tokens; among those with so much probability together.
-        seed: of the draw.
         max_length: most tokens of a translation; as many as the model can by default.
 
     Example:

@@ -54,9 +54,7 @@ def draw_attention(
     """A map a layer, mean over heads, and one of all layers: source tokens across, target tokens down.
 
     Args:
-        source, target: the tokens.
         weights: ``(layers, heads, target tokens, source tokens)``.
-        path: the file to write, if any.
     """
     by_layer = weights.detach().float().mean(1).cpu()
     maps = [("all layers", by_layer.mean(0)), *((f"layer {n}", each) for n, each in enumerate(by_layer, 1))]

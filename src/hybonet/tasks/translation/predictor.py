@@ -62,12 +62,6 @@ class Attention:
 class TranslationModel(Predictor):
     """A translation model with its tokenizers.
 
-    Args:
-        model, source_tokenizer, target_tokenizer: what translates, and what its numbers stand for.
-        settings: of its training.
-        about: of its text: source and languages.
-        of_run: ``config`` and ``record`` of its run.
-
     Example:
         >>> from hybonet.data.text.tokenizer import Words
         >>> settings = TranslationSettings(dim=8, heads=2, layers=1)

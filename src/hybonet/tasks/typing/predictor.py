@@ -50,13 +50,6 @@ class TypeAnswer:
 class TypingModel(Predictor):
     """A trained model with its types and words.
 
-    Args:
-        model: what gives logits.
-        data: its types and word vectors; mentions are not needed.
-        settings: of the training.
-        threshold: probability above which a type is predicted.
-        of_run: ``config`` and ``record`` of its run.
-
     Example:
         >>> from hybonet.data.mentions.loading import load_mentions
         >>> from hybonet.tasks.typing.task import build_model

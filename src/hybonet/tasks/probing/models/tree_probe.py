@@ -106,11 +106,7 @@ class LorentzProbe(TreeProbe):
     space of the origin and the exponential map; ``f_Q`` is a Lorentz linear layer.
 
     Args:
-        layers: probes side by side.
-        in_features: coordinates of a state, ambient if it is a point.
         dim: ambient coordinates of the probe's space.
-        of_points: whether states are points of the Lorentz model.
-        scale: λ of the Lorentz linear layers at the start.
         manifold: of the probe's space; states may have another curvature.
 
     Example:
@@ -201,8 +197,6 @@ class TreeProbes(nn.Module):
     where hyperbolic distances grow exponentially, and its probe would not learn.
 
     Args:
-        kind: ``"lorentz"``, ``"poincare"`` or ``"euclidean"``.
-        layers, in_features, dim: see :class:`LorentzProbe`.
         states: the manifold that states are points of; None: they are Euclidean vectors.
         scale, K: of the Lorentz probe's layers and space.
     """

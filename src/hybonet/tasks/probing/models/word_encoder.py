@@ -64,11 +64,6 @@ class ModuleEncoder:
         layers: from padded numbers ``(sentences, n)`` to a list of states ``(sentences, n, d)``, one for each layer.
             The padding must not change the states of other pieces.
         tokenize: from a sentence to its pieces; see :func:`by_text` and :func:`word_by_word`.
-        manifold: that states are points of, or None.
-        padding: the number that fills short sentences.
-        name: what titles call it.
-        about: what records say of it besides the name.
-        sentences_at_once: how many are computed together.
         longest: pieces that a sentence may have at most; None: any number.
 
     Example:
@@ -190,7 +185,6 @@ def by_text(encode: Callable[[str], tuple[list[int], list[str]]], *, end: int | 
 
     Args:
         encode: from text without spaces to the numbers of its pieces and how they are spelt.
-        end: a piece that closes every sentence.
 
     Example:
         >>> from types import SimpleNamespace

@@ -103,12 +103,10 @@ class ConvolutionTranslator(TranslatorBase):
 
     Args:
         sizes, text: the vocabularies, ``dim`` and the rest of :class:`TranslatorBase`.
-        layers: of the encoder, and as many of the decoder.
         heads: of the attention to the source (the original has one).
         feedforward: the Transformer's, 4 ``dim`` by default: hidden states are as wide as it takes for a layer to have
             as many parameters as a Transformer's encoder layer.
         dropout: on embedded tokens and before each convolution.
-        attention_dropout: on attention weights.
         width: positions that a convolution sees, odd.
 
     Example:

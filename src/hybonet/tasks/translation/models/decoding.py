@@ -46,8 +46,6 @@ def sample(
     """A translation drawn at random for each sentence ``(B, S)``.
 
     Args:
-        temperature: logits are divided by it; near 0 the draw is greedy.
-        top_k: draw among so many likeliest tokens.
         top_p: draw among the likeliest tokens that together have at least this probability.
         generator: the source of chance, on the processor; torch's global one by default.
 
@@ -90,10 +88,8 @@ def beam_search(
     better than the ``n_best`` found; finished sentences leave the batch.
 
     Args:
-        beam: open hypotheses a sentence.
         length_penalty: α; 0 ranks by probability alone, which favours short translations.
         n_best: hypotheses to return, at most ``beam``; fewer if the vocabulary has not so many.
-        max_length: the most tokens a translation may have, the model's own limit by default.
     """
     if beam < 1:
         raise ValueError(f"expected a beam of at least 1, got {beam}")

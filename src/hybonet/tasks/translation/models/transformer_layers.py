@@ -91,12 +91,7 @@ def masked_softmax(logits: Tensor, mask: Tensor | None) -> Tensor:
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention and feed-forward, each with residual and layer norm; ``(N, L, d) -> (N, L, d)``.
-
-    Args:
-        attention: a class like :class:`MultiheadAttention`.
-        norm_first: layer norms before the blocks instead of after the residuals.
-    """
+    """Self-attention and feed-forward, each with residual and layer norm; ``(N, L, d) -> (N, L, d)``."""
 
     blocks = 2
 

@@ -57,11 +57,9 @@ class TranslatorBase(nn.Module, ABC):
     Row ``i * copies + j`` is copy j of sentence i.
 
     Args:
-        source_vocab, target_vocab: how many tokens each side has.
         dim: coordinates of a state (time included, for Lorentz models).
         max_length: the longest sentence on either side, in tokens, ``begin`` or ``end`` included.
         padding, begin, end: ids of the special tokens, the same on both sides.
-        share_vocabulary: one table of embeddings for both sides, whose vocabularies must be the same.
     """
 
     head: nn.Module

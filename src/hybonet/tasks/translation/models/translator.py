@@ -31,12 +31,9 @@ class Translator(TransformerTranslator):
 
     Args:
         sizes, text: the vocabularies, ``dim`` (*ambient* coordinates) and the rest of :class:`TranslatorBase`.
-        layers: of the encoder, and as many of the decoder.
         heads, feedforward: of each layer; ``feedforward`` counts ambient coordinates, 4 ``dim`` by default.
         dropout: on embedded tokens and inside feed-forward blocks.
-        attention_dropout: on attention weights.
         residual_dropout: on what a block adds to its input; by default ``dropout``, or 0 in the paper's form.
-        positions: ``"learned"`` or ``"sinusoidal"``.
         form: of all layers: ``"scaled"``, which learns as a Euclidean pre-norm Transformer does, or ``"paper"``.
         norm_first: as in :class:`LorentzTransformerEncoderLayer`. In the paper's form with it blocks add to their
             input, heads start near the origin (λ = 2.5), and weights of gated maps at ±0.3.

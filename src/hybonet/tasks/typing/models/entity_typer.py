@@ -85,7 +85,6 @@ class EntityTyper(MentionClassifier):
         norm_first: blocks add to their input, as in :class:`~hybonet.nn.LorentzTransformerEncoderLayer`, and the heads
             of the context's Transformer start near the origin.
         transform: ``"lorentz"``, or ``"tangent"``: every map through the tangent space, for comparison.
-        manifold: K = -1 by default.
 
     Shapes: see :class:`~hybonet.tasks.typing.models.mention_classifier.MentionClassifier`.
 

@@ -16,9 +16,7 @@ class MentionClassifier(nn.Module):
 
     Args:
         words: a vector for each word, ``(words, size)``; they stay as they are and are not part of the saved weights.
-        num_types: how many types.
         dim: coordinates of a mention and of a type.
-        context_words: how long a context may be.
         dropout: on what the model reads; merge_dropout: on mention and context where they are merged.
         word_radius: the mean length that word vectors are scaled to, all by one factor.
         type_std: spread of the types at the start; None: the model's own.

@@ -102,11 +102,6 @@ class LorentzMaps:
     ``linear`` maps points. ``position`` adds where a word stands: called with points and their places. ``encoder`` is
     the context's Transformer: called with points and ``src_key_padding_mask``. ``merge`` makes one point of two, and
     ``feedforward`` is called with points and what it adds to.
-
-    Args:
-        dropout: on the input of the linear layers.
-        scale: their λ at the start.
-        norm_first: blocks of the Transformer add to their input, and its heads start near the origin.
     """
 
     manifold: Lorentz
