@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from hybonet.reporting.run_records import load_records
+from hybonet.reporting.run_report import load_records
 from hybonet.tasks.base import spec
 from results import catalog, pages, stale, store
 from results.__main__ import main

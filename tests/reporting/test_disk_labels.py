@@ -11,8 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from hybonet.reporting.disk_labels import pixel_box, write_labels
-from hybonet.reporting.labels import Box
+from hybonet.reporting.labels import Box, pixel_box, write_labels
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import torch
 
 from hybonet import Lorentz
 from hybonet.data import Hierarchy, load_hierarchy
-from hybonet.reporting.radial_layout import radial_layout
+from hybonet.reporting.geodesics import radial_layout
 
 
 @pytest.mark.parametrize("K", [-1.0, -0.25])

@@ -7,8 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hybonet.cli import app
-from hybonet.reporting.run_records import load_records
-from hybonet.reporting.run_report import experiments
+from hybonet.reporting.run_report import experiments, load_records
 from hybonet.tasks.base import headline_of, specs
 
 TASKS = {name: spec.headline for name, spec in specs().items()}

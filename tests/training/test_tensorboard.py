@@ -5,7 +5,7 @@ import builtins
 import pytest
 
 from hybonet.training import LoopSettings, Trainer
-from hybonet.training.tensorboard import TensorBoardReporter
+from hybonet.training.progress import TensorBoardReporter
 from tests.training.toy import ToyTask
 
 

@@ -33,11 +33,11 @@ def report(
     with clean_errors():
         from rich.console import Console
 
-        from hybonet.reporting.run_records import load_records
         from hybonet.reporting.run_report import (
             NOTE,
             by_kind,
             experiments,
+            load_records,
             markdown_table,
             report_rows,
             report_table,

@@ -153,7 +153,7 @@ def _train(run: Any, is_main: bool, *, resume: bool, tensorboard: bool, quiet: b
 
     reporter: Reporter | None = terminal_reporter(run) if is_main and not quiet else None
     if tensorboard and is_main:
-        from hybonet.training.tensorboard import TensorBoardReporter
+        from hybonet.training.progress import TensorBoardReporter
 
         reporter = TensorBoardReporter(run.folder / TENSORBOARD, reporter)
     try:

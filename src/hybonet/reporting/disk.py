@@ -12,9 +12,8 @@ from torch import Tensor
 
 from hybonet.data import Hierarchy, display_name
 from hybonet.geometry import Lorentz
-from hybonet.reporting.disk_labels import pixel_box, write_labels
 from hybonet.reporting.geodesics import disk_view, geodesic_arcs, midpoint
-from hybonet.reporting.labels import Box, choose_labels
+from hybonet.reporting.labels import Box, choose_labels, pixel_box, write_labels
 from hybonet.reporting.pictures import saved
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from hybonet.tasks.predictor import Predictor
 from hybonet.tasks.recipes import recipe as find_recipe
 from hybonet.tasks.run import Run, start
 from hybonet.training import LoopSettings, Reporter, TerminalReporter, near_match, override
-from hybonet.training.device import check_device
-from hybonet.training.processes import joined_processes
+from hybonet.training.processes import check_device, joined_processes
 
 
 def train(

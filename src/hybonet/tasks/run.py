@@ -21,10 +21,9 @@ from hybonet.tasks.provenance import now, provenance
 from hybonet.tasks.run_folder import CONFIG, CURVES, RECORD, new_run, read_json, source_name, write_json
 from hybonet.training import FitResult, LoopSettings, Reporter, Task, Trainer, describe, override
 from hybonet.training.checkpoint import load_model, read_position
-from hybonet.training.device import check_device
 from hybonet.training.lock import locked
 from hybonet.training.loop import BEST, LAST
-from hybonet.training.processes import is_main_process, joined_processes
+from hybonet.training.processes import check_device, is_main_process, joined_processes
 from hybonet.training.settings import CHANGEABLE
 
 if TYPE_CHECKING:

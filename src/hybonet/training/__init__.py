@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from hybonet.training.settings import LoopSettings, ScheduleSettings, Settings, describe, near_match, override
 
 if TYPE_CHECKING:
-    from hybonet.training.interruption import Interrupted
     from hybonet.training.loop import FitResult, Trainer, TrainingDiverged
+    from hybonet.training.processes import Interrupted
     from hybonet.training.progress import Reporter, TerminalReporter
     from hybonet.training.random_numbers import generator_for
     from hybonet.training.task import Task
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: Imported when they are first asked for: settings are read, and help is given, without torch.
 _NEED_TORCH = {
     "FitResult": "loop",
-    "Interrupted": "interruption",
+    "Interrupted": "processes",
     "Reporter": "progress",
     "Task": "task",
     "TerminalReporter": "progress",

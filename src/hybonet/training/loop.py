@@ -18,8 +18,7 @@ from hybonet.optim import clip_grad_norm_
 from hybonet.training.averaging import Snapshots, averaged_weights
 from hybonet.training.checkpoint import Identity, load_checkpoint, load_model, save_checkpoint, save_model
 from hybonet.training.history import append_to_history, keep_lines, read_history
-from hybonet.training.interruption import Interrupted, stop_requests
-from hybonet.training.processes import joined_processes
+from hybonet.training.processes import Interrupted, joined_processes, stop_requests
 from hybonet.training.progress import Reporter
 from hybonet.training.random_numbers import seed_for
 from hybonet.training.schedule import learning_rate_factor

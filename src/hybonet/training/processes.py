@@ -1,15 +1,79 @@
-"""One process or several: what `torchrun` sets up, in one place."""
+"""Where a training runs: its device, one process or what `torchrun` sets up, and signals that ask it to stop."""
 
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 import torch
 from torch import distributed, nn
+
+
+def check_device(name: str) -> None:
+    """Raise a ValueError unless torch can compute on the device ``name``.
+
+    Example:
+        >>> check_device("cpu")
+        >>> check_device("gpu")
+        Traceback (most recent call last):
+        ValueError: expected a device of this machine, got 'gpu'; use device=cpu
+    """
+    try:
+        torch.zeros(1, device=name).item()
+    except (RuntimeError, AssertionError, NotImplementedError):
+        # AssertionError: what torch raises if it was built without CUDA. NotImplementedError: devices without values.
+        usable = "cpu or device=cuda" if torch.cuda.is_available() else "cpu"
+        raise ValueError(f"expected a device of this machine, got {name!r}; use device={usable}") from None
+
+
+class Interrupted(Exception):  # noqa: N818 - not an error: the run was asked to stop and can go on later
+    """The training was asked to stop and has saved its state."""
+
+
+class StopRequest:
+    """Whether a signal has asked for a stop, and which."""
+
+    def __init__(self) -> None:
+        self.signal: str | None = None
+
+    def __bool__(self) -> bool:
+        return self.signal is not None
+
+
+@contextmanager
+def stop_requests() -> Iterator[StopRequest]:
+    """While the block runs, the first SIGINT or SIGTERM is noted; a second one acts as usual, for the impatient.
+
+    Example:
+        >>> import os, signal
+        >>> with stop_requests() as stop:
+        ...     os.kill(os.getpid(), signal.SIGTERM)
+        ...     print(stop.signal)
+        SIGTERM
+    """
+    request = StopRequest()
+    if threading.current_thread() is not threading.main_thread():
+        yield request  # only the main thread may set handlers
+        return
+    before: dict[int, Any] = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def note(number: int, frame: FrameType | None) -> None:
+        request.signal = signal.Signals(number).name
+        signal.signal(number, before[number])
+
+    for number in before:
+        signal.signal(number, note)
+    try:
+        yield request
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ import torch
 
 from hybonet.training import Interrupted, LoopSettings, Reporter, Task, Trainer
 from hybonet.training.history import read_history
-from hybonet.training.interruption import stop_requests
-from hybonet.training.processes import process_count
+from hybonet.training.processes import process_count, stop_requests
 from hybonet.training.ranges import Range, with_values
 from hybonet.tuning.progress import SearchReporter
 from hybonet.tuning.search_folder import write_results

@@ -5,7 +5,7 @@ import torch
 
 from hybonet.data import load_corpus
 from hybonet.data.text.token_pairs import TokenBatches
-from hybonet.data.text.token_vocabulary import BOS, EOS, PAD
+from hybonet.data.text.tokenizer import BOS, EOS, PAD
 from hybonet.data.text.translation_data import prepare
 from hybonet.tasks.translation.task import TranslationSettings, TranslationTask
 from hybonet.training import generator_for

@@ -9,8 +9,7 @@ from hybonet.data.text.byte_pairs import BytePairs, read_codes
 from hybonet.data.text.parallel_text import Pairs, ParallelText
 from hybonet.data.text.sentence_pieces import SentencePieces
 from hybonet.data.text.token_pairs import TokenBatches, encode_splits
-from hybonet.data.text.token_vocabulary import BOS, EOS, PAD, SPECIAL, UNK
-from hybonet.data.text.tokenizer import Words, read_tokenizer, train_tokenizer
+from hybonet.data.text.tokenizer import BOS, EOS, PAD, SPECIAL, UNK, Words, read_tokenizer, train_tokenizer
 from hybonet.data.text.translation_data import prepare
 
 TEXT = [*load_corpus("toy").splits["train"].source]

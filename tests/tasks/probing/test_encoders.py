@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from hybonet.data import load_corpus, load_treebank
-from hybonet.data.text.token_vocabulary import EOS
-from hybonet.data.text.tokenizer import Words
+from hybonet.data.text.tokenizer import EOS, Words
 from hybonet.data.text.translation_data import prepare
 from hybonet.data.trees.dependency_tree import DependencyTree
 from hybonet.tasks.probing.encoders import load_encoder

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from hybonet import Lorentz
-from hybonet.tasks.probing.sentence_picture import ProbedSentence, draw_sentence
+from hybonet.tasks.probing.pictures import ProbedSentence, draw_sentence
 
 pytest.importorskip("matplotlib")
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from hybonet.data.io.source_file import SourceFile
 from hybonet.data.io.text_table import decode as decode_text
-from hybonet.data.text.token_vocabulary import TokenVocabulary
-from hybonet.data.text.tokenizer import TOKENS, Words, write_tokens
+from hybonet.data.text.tokenizer import TOKENS, TokenVocabulary, Words, write_tokens
 
 #: Stands after a piece that its word goes on after, and at the end of a word while pieces are merged.
 JOINER, _END = "@@", "</w>"

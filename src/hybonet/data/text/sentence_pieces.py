@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from hybonet.data.text.token_vocabulary import BOS, EOS, PAD, SPECIAL, UNK
-from hybonet.data.text.tokenizer import PIECES
+from hybonet.data.text.tokenizer import BOS, EOS, PAD, PIECES, SPECIAL, UNK
 
 #: What sentencepiece says if a text has too few different words for so many pieces.
 _TOO_MANY = re.compile(r"Vocabulary size (?:is )?too high \(\d+\).*?<= (\d+)")

@@ -11,8 +11,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from hybonet.data.text.parallel_text import ParallelText
-from hybonet.data.text.token_vocabulary import BOS, EOS, PAD, SPECIAL, UNK
-from hybonet.data.text.tokenizer import Tokenizer, Words
+from hybonet.data.text.tokenizer import BOS, EOS, PAD, SPECIAL, UNK, Tokenizer, Words
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from hybonet.metrics import Reconstruction, reconstruction
 from hybonet.metrics.reconstruction import PROTOCOL
 from hybonet.nn import LorentzEmbedding
 from hybonet.optim import RiemannianAdam
-from hybonet.reporting.radial_layout import radial_layout
+from hybonet.reporting.geodesics import radial_layout
 from hybonet.training import LoopSettings, ScheduleSettings, generator_for
 
 #: Points reach radius 15, where coordinates are 10^6 and float32 no longer tells neighbours apart.

@@ -8,8 +8,7 @@ from pathlib import Path
 import torch
 
 from hybonet.data.text.byte_pairs import JOINER
-from hybonet.data.text.token_vocabulary import EOS, PAD, SPECIAL
-from hybonet.data.text.tokenizer import Tokenizer
+from hybonet.data.text.tokenizer import EOS, PAD, SPECIAL, Tokenizer
 from hybonet.tasks.probing.models.word_encoder import ModuleEncoder, Pieces, Sentence, by_text
 from hybonet.tasks.run import Run
 from hybonet.tasks.translation.data import read_tokenizers

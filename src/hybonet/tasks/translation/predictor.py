@@ -14,8 +14,7 @@ import torch
 from hybonet.data.io.source_file import SourceFile, read_source
 from hybonet.data.io.text_table import decode
 from hybonet.data.text.token_pairs import Sequences
-from hybonet.data.text.token_vocabulary import BOS, EOS, UNK
-from hybonet.data.text.tokenizer import Tokenizer
+from hybonet.data.text.tokenizer import BOS, EOS, UNK, Tokenizer
 from hybonet.data.text.translation_data import TranslationData
 from hybonet.reporting.answers import Answers, Measures
 from hybonet.tasks.predictor import Predictor

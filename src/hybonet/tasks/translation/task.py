@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from hybonet.data.text.sentence_pieces import SentencePieces
 from hybonet.data.text.subword_sampling import SubwordSampling
 from hybonet.data.text.token_pairs import TextBatch, TokenBatches
-from hybonet.data.text.token_vocabulary import BOS, EOS, PAD
+from hybonet.data.text.tokenizer import BOS, EOS, PAD
 from hybonet.data.text.translation_data import TranslationData
 from hybonet.geometry import Lorentz
 from hybonet.optim import RiemannianAdam

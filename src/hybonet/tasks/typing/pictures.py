@@ -13,8 +13,8 @@ from torch import Tensor
 from hybonet.geometry import Lorentz
 from hybonet.metrics.probing import spearman
 from hybonet.reporting.charts import GROUP_COLOURS, INK, new_figure, plain_axes
-from hybonet.reporting.disk_labels import write_labels
 from hybonet.reporting.geodesics import two_columns
+from hybonet.reporting.labels import write_labels
 from hybonet.reporting.pictures import Pictures, saved
 from hybonet.tasks.options import Options
 from hybonet.tasks.run_folder import DISK, source_name

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from hybonet.nn.dropout import dropout
 from hybonet.tasks.translation.models.euclidean_translator import TokenEmbedding, linear_inner_form
-from hybonet.tasks.translation.models.transformer_layers import masked_softmax
+from hybonet.tasks.translation.models.transformer_translator import masked_softmax
 from hybonet.tasks.translation.models.translation_model import (
     AttentionMaps,
     DecodingCache,

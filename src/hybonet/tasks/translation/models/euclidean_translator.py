@@ -15,13 +15,13 @@ from hybonet.nn.attention import causal_mask
 from hybonet.nn.dropout import dropout
 from hybonet.nn.module import wide_in_autocast
 from hybonet.nn.position import sinusoids
-from hybonet.tasks.translation.models.transformer_layers import (
+from hybonet.tasks.translation.models.transformer_translator import (
     DecoderLayer,
     EncoderLayer,
     MultiheadAttention,
+    TransformerTranslator,
     masked_softmax,
 )
-from hybonet.tasks.translation.models.transformer_translator import TransformerTranslator
 from hybonet.tasks.translation.models.translation_model import TranslatorBase
 
 

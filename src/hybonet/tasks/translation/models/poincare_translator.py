@@ -15,7 +15,7 @@ from hybonet.geometry.poincare_ball import INSIDE, from_chord, from_tangent, int
 from hybonet.nn.dropout import dropout
 from hybonet.nn.module import wide_in_autocast
 from hybonet.tasks.translation.models.convolution_translator import ConvolutionTranslator, LookUp, windows
-from hybonet.tasks.translation.models.transformer_layers import masked_softmax
+from hybonet.tasks.translation.models.transformer_translator import masked_softmax
 from hybonet.tasks.translation.models.translation_model import Memory
 
 #: Signed distances beyond are cut: at this one a point is as near the border as float32 allows.
