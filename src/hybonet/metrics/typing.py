@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from hybonet.metrics.bootstrap import Interval, sum_intervals
+
 #: A type is predicted if its probability is larger.
 THRESHOLD = 0.5
 #: Thresholds that a calibration tries.
@@ -71,7 +73,7 @@ class TypePredictions:
         self.levels = list(levels)
         self.level_of = torch.nn.functional.one_hot(level_numbers, len(self.levels)).float()
         self._level_numbers = level_numbers
-        self._parts: list[tuple[Tensor, Tensor, Tensor, Tensor]] = []
+        self._parts: list[tuple[Tensor, ...]] = []
         self._gold: list[Tensor] = []
         self._mentions = 0
 
@@ -81,8 +83,9 @@ class TypePredictions:
         if probabilities.shape[1]:
             likeliest.scatter_(1, probabilities.argmax(1, keepdim=True), True)
         row, column = (likeliest | (probabilities > self.lowest)).nonzero(as_tuple=True)
-        chance = probabilities[row, column].where(~likeliest[row, column], probabilities.new_tensor(2.0))
-        self._parts.append((row + self._mentions, self._level_numbers[column], chance, gold[row, column] > 0))
+        kept = probabilities[row, column]
+        chance = kept.where(~likeliest[row, column], probabilities.new_tensor(2.0))
+        self._parts.append((row + self._mentions, self._level_numbers[column], chance, gold[row, column] > 0, kept))
         self._gold.append(gold.float() @ self.level_of)
         self._mentions += len(probabilities)
 
@@ -93,7 +96,7 @@ class TypePredictions:
                 f"expected a threshold of {self.lowest:g} or more, below which nothing was kept, got {threshold:g}; "
                 f"collect the predictions with lowest={threshold:g}"
             )
-        row, level, chance, right = (torch.cat(each) for each in zip(*self._parts, strict=True))
+        row, level, chance, right, _ = (torch.cat(each) for each in zip(*self._parts, strict=True))
         chosen = chance > threshold
         place = row[chosen] * len(self.levels) + level[chosen]
         shape, cells = (self._mentions, len(self.levels)), self._mentions * len(self.levels)
@@ -109,6 +112,27 @@ class TypePredictions:
             parts = (each[:, number : number + 1] for each in (counts.predicted, counts.right, counts.gold))
             result[level] = macro_scores(TypeCounts(*parts))
         return result
+
+    def intervals(self, threshold: float = THRESHOLD) -> dict[str, Interval]:
+        """Intervals of precision, recall and F1 of all types together; mentions are resampled."""
+        counts = self.counts(threshold)
+        predicted, right, gold = (each.sum(-1).double() for each in (counts.predicted, counts.right, counts.gold))
+        has, is_typed = (predicted > 0).double(), (gold > 0).double()
+        table = torch.stack(
+            (right / predicted.clamp_min(1), has, right / gold.clamp_min(1) * is_typed, is_typed), dim=1
+        )
+
+        def of(sums: Tensor) -> dict[str, Tensor]:
+            precision, recall = (sums[:, at] / sums[:, at + 1].clamp_min(1) for at in (0, 2))
+            f1 = 2 * precision * recall / (precision + recall).clamp_min(1e-12)
+            return {"precision": precision, "recall": recall, "f1": f1}
+
+        return sum_intervals(table, of, worst=(0, 1, 0, 1))
+
+    def cases(self) -> tuple[Tensor, Tensor, Tensor]:
+        """What was kept of all mentions: probabilities of types, whether they are right, and the types' levels."""
+        _, level, _, right, probability = (torch.cat(each) for each in zip(*self._parts, strict=True))
+        return probability, right, level
 
     def best_threshold(self) -> float:
         """The threshold of the highest total F1, the lowest of equals; to be chosen on validation mentions."""

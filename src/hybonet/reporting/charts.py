@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from hybonet.reporting.disk import require_matplotlib
+from hybonet.reporting.headlines import look_up
 from hybonet.reporting.pictures import Pictures, saved
 
 if TYPE_CHECKING:
@@ -206,8 +207,8 @@ def draw_reliability_of(record: Mapping[str, Any] | None, folder: Path, drawn: P
         >>> drawn.missing
         {'reliability.png': 'the run has no record of calibrated probabilities'}
     """
-    test = (record or {}).get("test")
-    measured = test.get("calibration") if isinstance(test, Mapping) else None
+    places = ("test", "calibration"), ("test", "total", "calibration")
+    measured = next((found for path in places if (found := look_up(record or {}, *path))), None)
     if measured is None:
         drawn.missing[RELIABILITY] = "the run has no record of calibrated probabilities"
         return

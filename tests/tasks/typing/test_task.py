@@ -104,6 +104,18 @@ def test_evaluate_says_what_the_record_says(run):
     assert json.loads(command("evaluate", run, "--threshold", 0, "--json"))["total"]["predicted"] == 42  # every type
 
 
+def test_probabilities_hold_and_are_those_of_the_saved_model(run, tmp_path):
+    model = TypingModel.load(run)
+    total = model.evaluate(split="valid")["total"]
+    assert total["calibration"]["ece"] < 0.06
+    assert total["interval"]["f1"][0] < total["f1"] < total["interval"]["f1"][1]
+    model.save_pretrained(tmp_path / "saved")
+    asked = {"sentence": "The [mayor] spoke.", "top": 5}
+    assert TypingModel.load(tmp_path / "saved").predict(**asked) == model.predict(**asked)
+    model.record = None
+    assert model.predict(**asked).notes[0].startswith("no calibration")
+
+
 def test_predict_ranks_types(run, tmp_path):
     rows = json.loads(command("predict", run, "--sentence", "The [baker] sold rolls.", "--top", 42, "--format", "json"))
     chances = [row["probability"] for row in rows]
@@ -152,7 +164,7 @@ def test_the_command_to_ask_with_works_where_sentences_have_brackets():
 
 def test_plot_draws_types_and_curves(run, tmp_path):
     drawn = command("plot", run, "--output", tmp_path).splitlines()
-    assert [line.rsplit("/", 1)[1] for line in drawn] == ["curves.png", "disk.png", "radii.png"]
+    assert [line.rsplit("/", 1)[1] for line in drawn] == ["curves.png", "reliability.png", "disk.png", "radii.png"]
     assert all((tmp_path / name).stat().st_size > 5000 for name in ("disk.png", "radii.png"))
 
 

@@ -12,7 +12,7 @@ from hybonet.tasks.typing.predictor import TypingModel
 from hybonet.tasks.typing.recipes import RECIPES
 from hybonet.tasks.typing.report import after_training, headline, next_command
 from hybonet.tasks.typing.settings import TypingSettings
-from hybonet.tasks.typing.task import EntityTypingTask
+from hybonet.tasks.typing.task import EntityTypingTask, fit_types, measure_in_full
 from hybonet.training import FitResult
 
 settings, task, predictor = TypingSettings, EntityTypingTask, TypingModel
@@ -24,9 +24,12 @@ def measures(trained: EntityTypingTask, result: FitResult) -> dict[str, Any]:
     found = {split: trained.predictions(result.model, split) for split in splits}
     best = found["valid"].best_threshold()
     figures: dict[str, Any] = {"threshold": best if trained.settings.calibrate else THRESHOLD}
+    fitted = fit_types(found["valid"])
+    if fitted is not None:
+        figures["calibration"] = fitted.as_dict()
     for split, each in found.items():
-        figures[split] = each.measure()
-        figures[f"{split}_calibrated"] = {"threshold": best, **each.measure(best)}
+        figures[split] = measure_in_full(each, THRESHOLD, fitted)
+        figures[f"{split}_calibrated"] = {"threshold": best, **measure_in_full(each, best, fitted)}
     return figures
 
 

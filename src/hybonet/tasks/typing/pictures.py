@@ -12,7 +12,7 @@ from torch import Tensor
 
 from hybonet.geometry import Lorentz
 from hybonet.metrics.probing import spearman
-from hybonet.reporting.charts import GROUP_COLOURS, INK, new_figure, plain_axes
+from hybonet.reporting.charts import GROUP_COLOURS, INK, draw_reliability_of, new_figure, plain_axes
 from hybonet.reporting.geodesics import two_columns
 from hybonet.reporting.labels import write_labels
 from hybonet.reporting.pictures import Pictures, saved
@@ -104,12 +104,14 @@ _DRAWN = 300  # types on the disk, most frequent first
 def pictures(model: TypingModel, folder: Path, options: Options) -> Pictures:
     """Draw everything there is to draw of a model into ``folder``, and say what was drawn.
 
-    ``curves.png`` (training) and, for HyboNet models, ``disk.png`` (the types) and ``radii.png`` (how far from the
-    centre each level lies). Only types that the training data has are drawn: of others nothing was learned.
+    ``curves.png`` (training), ``reliability.png`` (probabilities and what happened), and, for HyboNet models,
+    ``disk.png`` (the types) and ``radii.png`` (how far from the centre each level lies). Only types that the training
+    data has are drawn: of others nothing was learned.
     """
     data = model.data
     name = source_name(data.source)
     drawn = model.draw_curves(folder, EntityTypingTask, f"Training on {name}")
+    draw_reliability_of(model.record, folder, drawn, name)
     if isinstance(model.model, EntityTyper) and data.train:
         frequency = torch.sparse.sum(data.targets("train"), 0).to_dense()
         drawn += _draw_types(model, frequency, folder, name)

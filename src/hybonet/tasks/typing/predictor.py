@@ -13,6 +13,7 @@ from torch import Tensor
 from hybonet.data.io.source_file import read_source
 from hybonet.data.mentions.mention_data import Mention, MentionData, encode, read_mentions
 from hybonet.data.mentions.sentence_words import mention_in
+from hybonet.metrics.calibration import Calibration
 from hybonet.metrics.typing import LOWEST, THRESHOLD
 from hybonet.reporting.answers import Answers, Measures
 from hybonet.tasks.predictor import Embedding, Predictor
@@ -23,23 +24,34 @@ from hybonet.tasks.typing.models.mention_classifier import MentionClassifier
 from hybonet.tasks.typing.options import Evaluate, Predict
 from hybonet.tasks.typing.report import answers_tables, evaluation
 from hybonet.tasks.typing.settings import TypingSettings
-from hybonet.tasks.typing.task import EntityTypingTask, build_model
+from hybonet.tasks.typing.task import EntityTypingTask, build_model, calibrated, measure_in_full
 from hybonet.training.checkpoint import write_tensors
 
 if TYPE_CHECKING:
     from hybonet.tasks.run import Run
 
 _ROWS = 256
+_UNCALIBRATED = (
+    "no calibration: probabilities are the model's own scores, not fitted to validation mentions; train again"
+)
 _SHOWN = 10  # types of a single mention
 
 
 @dataclass(frozen=True)
 class TypeAnswer:
-    """A type, its level and probability, and whether it is predicted: the likeliest, or above the threshold."""
+    """A type of a mention.
+
+    Attributes:
+        type, level: what it is.
+        probability: that the mention has it, as the validation mentions say.
+        score: the model's own figure between 0 and 1.
+        predicted: whether it is the type with the highest score, or one whose score is above the threshold.
+    """
 
     type: str
     level: str
     probability: float
+    score: float
     predicted: bool
 
     def as_dict(self) -> dict[str, Any]:
@@ -102,19 +114,32 @@ class TypingModel(Predictor):
     def types_of_many(self, mentions: Sequence[Mention], *, top: int | None = None) -> list[list[TypeAnswer]]:
         """Types of many mentions at once, as :meth:`types_of` gives them one by one."""
         answers = []
-        types = self.data.types
+        types, fitted = self.data.types, self.calibration
         for start in range(0, len(mentions), _ROWS):
-            for row in self.probabilities(mentions[start : start + _ROWS]):
+            for row in self.scores(mentions[start : start + _ROWS]):
                 shown = max(1, int((row > self.threshold).sum())) if top is None else min(top, len(types))
                 chance, number = row.topk(shown)
-                rows = enumerate(zip(number.tolist(), chance.tolist(), strict=True))
-                predicted = ((n, p, place == 0 or p > self.threshold) for place, (n, p) in rows)
-                answers.append([TypeAnswer(types[n], types.level(n), p, said) for n, p, said in predicted])
+                held = calibrated(fitted, chance, types.level_numbers[number])
+                rows = enumerate(zip(number.tolist(), held.tolist(), chance.tolist(), strict=True))
+                own = [
+                    TypeAnswer(types[n], types.level(n), p, score, place == 0 or score > self.threshold)
+                    for place, (n, p, score) in rows
+                ]
+                answers.append(sorted(own, key=lambda each: -each.probability))
         return answers
 
+    @property
+    def calibration(self) -> Calibration | None:
+        """What turns scores into probabilities; None of a model whose record has none."""
+        try:
+            content = (self.record or {}).get("calibration")
+        except ValueError:  # a damaged record hinders no answer
+            return None
+        return None if content is None else Calibration.from_dict(content)
+
     @torch.no_grad()
-    def probabilities(self, mentions: Sequence[Mention]) -> Tensor:
-        """Of every type for each mention, ``(mentions, types)``."""
+    def scores(self, mentions: Sequence[Mention]) -> Tensor:
+        """Of every type for each mention, between 0 and 1, ``(mentions, types)``."""
         s = self.settings
         rows = encode(mentions, self.data.vectors, s.mention_words, s.context_words)
         return torch.sigmoid(self.model(rows.mention, rows.context, rows.place))
@@ -144,8 +169,9 @@ class TypingModel(Predictor):
             for number, (text, own) in enumerate(zip(sentences, found, strict=True), 1)
             for rank, answer in enumerate(own, 1)
         )
-        columns = ["mention", "sentence", "rank", "type", "level", "probability", "predicted"]
-        return Answers(rows, columns=columns, tables=lambda: answers_tables(sentences, found))
+        columns = ["mention", "sentence", "rank", "type", "level", "probability", "score", "predicted"]
+        notes = [] if self.calibration is not None else [_UNCALIBRATED]
+        return Answers(rows, columns=columns, tables=lambda: answers_tables(sentences, found), notes=notes)
 
     def evaluate(self, **options: Any) -> Measures:
         """Macro precision, recall and F1: all types together, and by level."""
@@ -161,7 +187,8 @@ class TypingModel(Predictor):
         threshold = self.threshold if asked.threshold is None else asked.threshold
         if asked.calibrate:
             threshold = task.predictions(self.model, "valid").best_threshold()
-        result = task.predictions(self.model, asked.split, lowest=min(threshold, LOWEST)).measure(threshold)
+        found = task.predictions(self.model, asked.split, lowest=min(threshold, LOWEST))
+        result = measure_in_full(found, threshold, self.calibration)
         title = f"{asked.split}: the likeliest type and all above {threshold:g}"
         figures = {"split": asked.split, "threshold": threshold, **result}
         return Measures(figures, tables=lambda: evaluation({asked.split: result}, title))

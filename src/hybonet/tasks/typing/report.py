@@ -15,7 +15,7 @@ from rich.text import Text
 from hybonet.data.mentions.mention_data import Mention
 from hybonet.data.mentions.sentence_words import mention_in, split_words
 from hybonet.reporting.headlines import Headline, Measure
-from hybonet.reporting.narrow_table import add_row, narrow_table
+from hybonet.reporting.narrow_table import add_row, narrow_table, range_text
 from hybonet.tasks.typing.data import mentions_file
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LEGEND = (
     "P: macro precision over mentions with a prediction. R: macro recall over mentions with a type. F1 of the two. "
-    "types: predicted for a mention on the average."
+    "types: predicted for a mention on the average. 95 %: where the figures of that share of resampled mentions lie."
 )
 _SCORES = ("P", "R", "F1", "types")
 
@@ -45,6 +45,9 @@ def scores_table(results: Mapping[str, Mapping[str, Any]], title: str) -> Table:
             style = None if place else "bold"
             mentions = f"{scores['mentions']:.0f}"
             add_row(table, label, level, mentions, *cells, f"{scores['predicted']:.1f}", style=style)
+            if found := scores.get("interval"):
+                bounds = (range_text(found.get(key)) for key in ("precision", "recall", "f1"))
+                add_row(table, "", "  95 %", "", *bounds, "", style="dim")
     return table
 
 
@@ -80,18 +83,19 @@ def headline(record: Mapping[str, Any]) -> Headline:
 
     Example:
         >>> [each.header for each in headline({"test": {"total": {}, "coarse": {}}}).measures]
-        ['total F1', 'coarse', 'tuned']
+        ['total F1', 'coarse', 'tuned', 'ECE']
     """
     by_level = (Measure(level, ("test", level, "f1")) for level in record.get("test", ()) if level != "total")
     return Headline(
         "Entity typing",
         "Test mentions, macro F1 of all types and by level, types above one half. tuned: of all types, above the "
-        "threshold that the validation data chooses.",
+        "threshold that the validation data chooses. ECE: calibration error of probabilities.",
         {"model": ("settings", "model"), "dim": ("settings", "dim")},
         (
             Measure("total F1", ("test", "total", "f1")),
             *by_level,
             Measure("tuned", ("test_calibrated", "total", "f1")),
+            Measure("ECE", ("test", "total", "calibration", "ece")),
         ),
         Measure("valid F1", ("valid", "total", "f1")),
     )

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from hybonet.data.mentions.mention_data import SPLITS, MentionBatch, MentionData, encode
 from hybonet.data.mentions.word_vectors import PADDING, UNKNOWN
 from hybonet.geometry import Lorentz
+from hybonet.metrics.calibration import Calibration, fit_calibration, reliability
 from hybonet.metrics.typing import LOWEST, THRESHOLD, TypePredictions
 from hybonet.optim import RiemannianAdam
 from hybonet.tasks.typing import models as baselines
@@ -127,6 +128,38 @@ class EntityTypingTask:
             "protocol": "predicted: the likeliest type and all above the threshold; macro precision over mentions with "
             "a prediction, macro recall over mentions with a type, F1 of the two; by level after leaving out others",
         }
+
+
+def fit_types(found: TypePredictions) -> Calibration | None:
+    """What turns a model's scores of types into probabilities, by validation mentions; by level, where that helps.
+
+    None where they say nothing: without a right or a wrong type.
+    """
+    probability, right, level = found.cases()
+    if not bool(right.any()) or bool(right.all()):
+        return None
+    return fit_calibration(_log_odds(probability), right, group=level)
+
+
+def calibrated(calibration: Calibration | None, probability: Tensor, level: Tensor) -> Tensor:
+    """Probabilities of types as they hold, ``(n,)``, of what the model says and of the types' levels."""
+    return probability if calibration is None else calibration(_log_odds(probability), level)
+
+
+def _log_odds(probability: Tensor) -> Tensor:
+    return torch.logit(probability.double(), eps=1e-9)[:, None]
+
+
+def measure_in_full(
+    found: TypePredictions, threshold: float, calibration: Calibration | None
+) -> dict[str, dict[str, Any]]:
+    """Scores in all and by level; those in all with intervals, and the calibration error where there is one."""
+    measured: dict[str, dict[str, Any]] = dict(found.measure(threshold))
+    measured["total"] = {**measured["total"], "interval": found.intervals(threshold)}
+    if calibration is not None:
+        probability, right, level = found.cases()
+        measured["total"]["calibration"] = reliability(calibrated(calibration, probability, level), right)
+    return measured
 
 
 def build_model(settings: TypingSettings, data: MentionData, train: Tensor | None = None) -> MentionClassifier:
