@@ -1,10 +1,21 @@
 """The measurements of deep stacks stand on what they say."""
 
+import json
+
 import pytest
 import torch
 
-from benchmarks.deep_stacks import cells, hypernyms, long_runs, models, tasks
+from benchmarks.deep_stacks import cells, hypernyms, long_runs, models, page, tasks
+from benchmarks.deep_stacks.__main__ import RECORD
 from benchmarks.deep_stacks.plain import Pieces, PlainStack
+from hybonet import Lorentz
+from hybonet.nn import (
+    LorentzDistanceHead,
+    LorentzEmbedding,
+    LorentzPositionalEncoding,
+    LorentzTransformerEncoder,
+    LorentzTransformerEncoderLayer,
+)
 
 SMALL = {"width": 16, "heads": 2, "inner": 24, "words": 30, "length": 9, "seed": 0}
 
@@ -64,6 +75,33 @@ def test_brackets_are_nested_and_only_closing_ones_are_asked_for():
         for word, following in zip(row, label, strict=True):
             waiting = waiting[:-1] if word >= tasks.KINDS else [*waiting, word]
             assert following in (tasks.IGNORED, waiting[-1] + tasks.KINDS if waiting else None)
+
+
+def test_in_the_scaled_form_curvature_is_a_choice_of_units():
+    words, logits = torch.randint(30, (2, 7)), []
+    for K in (-1.0, -0.3):
+        torch.manual_seed(0)
+        manifold = Lorentz(K=K, learnable=True)
+        given = {"manifold": manifold}
+        table, position = LorentzEmbedding(30, 16, **given), LorentzPositionalEncoding(16, 9, **given)
+        stack = LorentzTransformerEncoder(LorentzTransformerEncoderLayer(16, 2, 32, 0.0, **given), 3)
+        head = LorentzDistanceHead(16, 30, **given)
+        parts = torch.nn.ModuleList([table, position, stack, head]).double()
+        with torch.no_grad():
+            for name, parameter in parts.named_parameters():
+                if "manifold" not in name:
+                    parameter.add_(0.1 * torch.randn_like(parameter))
+            for rows in (table, head):
+                rows.weight[:, 0] = 0.0
+        logits.append(head(stack(position(table(words)), is_causal=True)))
+        (gradient,) = torch.autograd.grad(logits[-1].square().sum(), [*manifold.parameters()])
+        assert gradient.abs().max() < 1e-9
+    torch.testing.assert_close(*logits)
+
+
+def test_the_page_is_made_from_the_record():
+    record = json.loads(RECORD.read_text(encoding="utf-8"))
+    assert page.PAGE.read_text(encoding="utf-8") == page.text(record), "run python -m benchmarks.deep_stacks --page"
 
 
 def test_average_precision_ranks_without_what_is_known():

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from benchmarks.deep_stacks import page
 from benchmarks.deep_stacks.cells import TOPICS, is_done, measure
 from benchmarks.environment import environment
 
@@ -24,17 +25,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.deep_stacks", description=__doc__)
     parser.add_argument("--only", choices=TOPICS, action="append", help="measure one topic (may be repeated)")
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no cell after so long")
+    parser.add_argument("--page", action="store_true", help="measure nothing, make the page of what is stored")
     parser.add_argument("--record", type=Path, default=RECORD)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     record: list[dict[str, Any]] = json.loads(arguments.record.read_text()) if arguments.record.exists() else []
     begin, here = time.monotonic(), environment()
-    for topic in arguments.only or TOPICS:
+    for topic in [] if arguments.page else arguments.only or TOPICS:
         for cell in TOPICS[topic](record):  # which may look at what has been measured so far
             if is_done(cell, record):
                 continue
             if time.monotonic() - begin > 60 * arguments.minutes:
-                return
+                break
             found = measure(cell)
             record.append({**cell, **found, **here})
             write(arguments.record, record)
@@ -49,6 +51,8 @@ def main() -> None:
                 },
                 flush=True,
             )
+    if arguments.record == RECORD:
+        page.write(record)
 
 
 def write(path: Path, record: list[dict[str, Any]]) -> None:
