@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from hybonet.tasks.knowledge_graph.models import sum_of_moduli as module
-from hybonet.tasks.knowledge_graph.models.sum_of_moduli import sum_of_moduli
+from hybonet.tasks.knowledge_graph.models import translational as module
+from hybonet.tasks.knowledge_graph.models.translational import sum_of_moduli
 
 
 def moduli(x, y):

@@ -7,21 +7,19 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry.poincare_ball import INSIDE, from_chord, from_tangent, into_ball, mobius_add
-from hybonet.nn.dropout import Dropout
 from hybonet.tasks.knowledge_graph.models.triple_model import BiasedVectorModel, inner, squared_norms
 
 
 class _RelationBall(BiasedVectorModel):
     """Entities by tangent vectors, whose points depend on the relation's ball, and a shift in each ball."""
 
-    def __init__(self, num_entities: int, num_relations: int, dim: int, dropout: float) -> None:
-        if dim % 2:
-            raise ValueError(f"expected an even dim, two numbers for each rotation, got {dim}; use {dim + 1}")
-        super().__init__(num_entities, num_relations, dim)
+    two_make = "rotation"
+
+    def __init__(self, num_entities: int, num_relations: int, dim: int, *, dropout: float = 0.0) -> None:
+        super().__init__(num_entities, num_relations, dim, dropout=dropout)
         self.shift = nn.Embedding(2 * num_relations, dim)
         self.angles = nn.Embedding(2 * num_relations, dim // 2)
         self.curvature = nn.Parameter(torch.zeros(2 * num_relations, 1))
-        self.dropout = Dropout(dropout)
         nn.init.normal_(self.entities.weight, std=1e-3)
         nn.init.normal_(self.shift.weight, std=1e-3)
         nn.init.uniform_(self.angles.weight, -torch.pi, torch.pi)
@@ -40,16 +38,10 @@ class _RelationBall(BiasedVectorModel):
 
 
 class RotH(_RelationBall):
-    r"""Chami et al. (2020): :math:`s = -d_c(\mathrm{Rot}_r(h \oplus r) \oplus r', t)^2 + b_h + b_t`.
-
-    Example:
-        >>> import torch
-        >>> RotH(10, 2, 8)(torch.tensor([1, 2]), torch.tensor([0, 3])).shape
-        torch.Size([2, 10])
-    """
+    r"""Chami et al. (2020): :math:`s = -d_c(\mathrm{Rot}_r(h \oplus r) \oplus r', t)^2 + b_h + b_t`."""
 
     def __init__(self, num_entities: int, num_relations: int, dim: int, *, dropout: float = 0.0) -> None:
-        super().__init__(num_entities, num_relations, dim, dropout)
+        super().__init__(num_entities, num_relations, dim, dropout=dropout)
         self.first_shift = nn.Embedding(2 * num_relations, dim)
         nn.init.normal_(self.first_shift.weight, std=1e-3)
 
@@ -62,16 +54,10 @@ class RotH(_RelationBall):
 
 
 class AttH(_RelationBall):
-    """Chami et al. (2020): attention between a rotation and a reflection of the head, then a shift in the ball.
-
-    Example:
-        >>> import torch
-        >>> AttH(10, 2, 8)(torch.tensor([1, 2]), torch.tensor([0, 3])).shape
-        torch.Size([2, 10])
-    """
+    """Chami et al. (2020): attention between a rotation and a reflection of the head, then a shift in the ball."""
 
     def __init__(self, num_entities: int, num_relations: int, dim: int, *, dropout: float = 0.0) -> None:
-        super().__init__(num_entities, num_relations, dim, dropout)
+        super().__init__(num_entities, num_relations, dim, dropout=dropout)
         self.mirrors = nn.Embedding(2 * num_relations, dim // 2)
         self.context = nn.Embedding(2 * num_relations, dim)
         nn.init.uniform_(self.mirrors.weight, -torch.pi, torch.pi)

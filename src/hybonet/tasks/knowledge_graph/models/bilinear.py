@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from hybonet.nn.dropout import Dropout
 from hybonet.tasks.knowledge_graph.models.inner_product import InnerProductModel
 from hybonet.tasks.knowledge_graph.models.triple_model import VectorModel
 
@@ -13,25 +12,17 @@ from hybonet.tasks.knowledge_graph.models.triple_model import VectorModel
 class _Bilinear(InnerProductModel, VectorModel):
     """Entities and relations as plain vectors, scores as inner products with a question."""
 
-    def __init__(self, num_entities: int, num_relations: int, dim: int, relation_dim: int, dropout: float) -> None:
-        super().__init__(num_entities, num_relations, dim)
-        self.relations = nn.Embedding(2 * num_relations, relation_dim)
-        self.dropout = Dropout(dropout)
+    def __init__(
+        self, num_entities: int, num_relations: int, dim: int, *, relation_dim: int | None = None, dropout: float = 0.0
+    ) -> None:
+        super().__init__(num_entities, num_relations, dim, dropout=dropout)
+        self.relations = nn.Embedding(2 * num_relations, relation_dim or dim)
         for table in (self.entities, self.relations):
             nn.init.normal_(table.weight, std=dim**-0.5)
 
 
 class DistMult(_Bilinear):
-    r"""Yang et al. (2015): :math:`s = \sum_k h_k r_k t_k`.
-
-    Example:
-        >>> import torch
-        >>> DistMult(10, 2, 8)(torch.tensor([1, 2]), torch.tensor([0, 3])).shape
-        torch.Size([2, 10])
-    """
-
-    def __init__(self, num_entities: int, num_relations: int, dim: int, *, dropout: float = 0.0) -> None:
-        super().__init__(num_entities, num_relations, dim, dim, dropout)
+    r"""Yang et al. (2015): :math:`s = \sum_k h_k r_k t_k`."""
 
     def question(self, heads: Tensor, relations: Tensor) -> Tensor:
         return self.dropout(self.entities(heads) * self.relations(relations))
@@ -41,17 +32,9 @@ class ComplEx(_Bilinear):
     r"""Trouillon et al. (2016): :math:`s = \mathrm{Re} \sum_k h_k r_k \bar t_k`.
 
     ``dim`` counts real numbers, two for each complex one: all real parts, then all imaginary ones.
-
-    Example:
-        >>> import torch
-        >>> ComplEx(10, 2, 8)(torch.tensor([1, 2]), torch.tensor([0, 3])).shape
-        torch.Size([2, 10])
     """
 
-    def __init__(self, num_entities: int, num_relations: int, dim: int, *, dropout: float = 0.0) -> None:
-        if dim % 2:
-            raise ValueError(f"expected an even dim, two numbers for each complex one, got {dim}; use {dim + 1}")
-        super().__init__(num_entities, num_relations, dim, dim, dropout)
+    two_make = "complex one"
 
     def question(self, heads: Tensor, relations: Tensor) -> Tensor:
         (a, b), (c, d) = self.entities(heads).chunk(2, dim=-1), self.relations(relations).chunk(2, dim=-1)
@@ -64,26 +47,14 @@ class TuckER(_Bilinear):
     Args:
         relation_dim: dimensions per relation; ``dim`` by default.
         dropout: on the head, on its map and on the question.
-
-    Example:
-        >>> import torch
-        >>> TuckER(10, 2, 8)(torch.tensor([1, 2]), torch.tensor([0, 3])).shape
-        torch.Size([2, 10])
     """
 
     def __init__(
-        self,
-        num_entities: int,
-        num_relations: int,
-        dim: int,
-        *,
-        relation_dim: int | None = None,
-        dropout: float = 0.2,
-        normalise: bool = True,
+        self, *sizes: int, relation_dim: int | None = None, dropout: float = 0.2, normalise: bool = True
     ) -> None:
-        relation_dim = relation_dim or dim
-        super().__init__(num_entities, num_relations, dim, relation_dim, dropout)
-        self.core = nn.Parameter(torch.empty(relation_dim, dim, dim).uniform_(-1, 1))
+        super().__init__(*sizes, relation_dim=relation_dim, dropout=dropout)
+        dim = self.entities.embedding_dim
+        self.core = nn.Parameter(torch.empty(self.relations.embedding_dim, dim, dim).uniform_(-1, 1))
         self.of_head = nn.BatchNorm1d(dim) if normalise else nn.Identity()
         self.of_question = nn.BatchNorm1d(dim) if normalise else nn.Identity()
 

@@ -14,36 +14,22 @@ class ConvE(InnerProductModel, BiasedVectorModel):
     """Dettmers et al. (2018): a 3×3 convolution over the stacked vectors of head and relation.
 
     Args:
-        num_entities, num_relations: without reciprocals.
-        dim: dimensions per entity; the image is ``2 · dim / width`` high.
+        sizes: entities, relations, and dimensions per entity; the image is ``2 · dim / width`` high.
         width: of the image; the largest power of two up to the root of ``2 · dim`` that divides ``dim`` by default.
         channels: filters.
         dropout: on the image, the feature maps and the question.
-
-    Example:
-        >>> import torch
-        >>> ConvE(10, 2, 32)(torch.tensor([1, 2]), torch.tensor([0, 3])).shape
-        torch.Size([2, 10])
     """
 
-    def __init__(
-        self,
-        num_entities: int,
-        num_relations: int,
-        dim: int,
-        *,
-        width: int | None = None,
-        channels: int = 32,
-        dropout: float = 0.2,
-    ) -> None:
-        super().__init__(num_entities, num_relations, dim)
+    def __init__(self, *sizes: int, width: int | None = None, channels: int = 32, dropout: float = 0.2) -> None:
+        super().__init__(*sizes)
+        dim = self.entities.embedding_dim
         self.width = width or max(2**i for i in range(12) if dim % 2**i == 0 and 4**i <= 2 * dim)
         height = 2 * dim // self.width
         if dim % self.width or height < 3 or self.width < 3:
             raise ValueError(
                 f"expected dim {dim} to make an image of at least 3 by 3, got width {self.width}; use a dim such as 32"
             )
-        self.relations = nn.Embedding(2 * num_relations, dim)
+        self.relations = nn.Embedding(2 * self.num_relations, dim)
         for table in (self.entities, self.relations):
             nn.init.xavier_normal_(table.weight)
         self.layers = nn.Sequential(

@@ -6,7 +6,6 @@ import torch
 from torch import Tensor, nn
 
 from hybonet.geometry.poincare_ball import from_chord, from_tangent, into_ball, to_tangent
-from hybonet.nn.dropout import Dropout
 from hybonet.tasks.knowledge_graph.models.inner_product import InnerProductModel, with_bias, with_offset
 from hybonet.tasks.knowledge_graph.models.triple_model import BiasedVectorModel, inner, squared_norms
 
@@ -14,27 +13,17 @@ from hybonet.tasks.knowledge_graph.models.triple_model import BiasedVectorModel,
 class _MultiRelational(BiasedVectorModel):
     """Entities and, for each relation, a diagonal stretch and a shift."""
 
-    def __init__(self, num_entities: int, num_relations: int, dim: int, dropout: float) -> None:
-        super().__init__(num_entities, num_relations, dim)
+    def __init__(self, num_entities: int, num_relations: int, dim: int, *, dropout: float = 0.0) -> None:
+        super().__init__(num_entities, num_relations, dim, dropout=dropout)
         self.stretch = nn.Embedding(2 * num_relations, dim)
         self.shift = nn.Embedding(2 * num_relations, dim)
-        self.dropout = Dropout(dropout)
         nn.init.uniform_(self.stretch.weight, -1, 1)
         nn.init.normal_(self.entities.weight, std=1e-3)
         nn.init.normal_(self.shift.weight, std=1e-3)
 
 
 class MuRE(InnerProductModel, _MultiRelational):
-    r"""Balažević et al. (2019): :math:`s = -\lVert R_r h - (t + r) \rVert^2 + b_h + b_t`, R diagonal.
-
-    Example:
-        >>> import torch
-        >>> MuRE(10, 2, 8)(torch.tensor([1, 2]), torch.tensor([0, 3])).shape
-        torch.Size([2, 10])
-    """
-
-    def __init__(self, num_entities: int, num_relations: int, dim: int, *, dropout: float = 0.0) -> None:
-        super().__init__(num_entities, num_relations, dim, dropout)
+    r"""Balažević et al. (2019): :math:`s = -\lVert R_r h - (t + r) \rVert^2 + b_h + b_t`, R diagonal."""
 
     def question(self, heads: Tensor, relations: Tensor) -> Tensor:
         # -|q - t|² = 2 q·t - |q|² - |t|²: an inner product with two numbers more.
@@ -52,17 +41,12 @@ class MuRP(_MultiRelational):
     r"""Balažević et al. (2019): :math:`s = -d_B(\exp_0(R_r \log_0 h),\; t \oplus r)^2 + b_h + b_t`, curvature -1.
 
     Points are kept by their tangent vectors at the centre, so that plain optimisers apply.
-
-    Example:
-        >>> import torch
-        >>> MuRP(10, 2, 8)(torch.tensor([1, 2]), torch.tensor([0, 3])).shape
-        torch.Size([2, 10])
     """
 
     c: Tensor
 
     def __init__(self, num_entities: int, num_relations: int, dim: int, *, dropout: float = 0.0) -> None:
-        super().__init__(num_entities, num_relations, dim, dropout)
+        super().__init__(num_entities, num_relations, dim, dropout=dropout)
         self.register_buffer("c", torch.tensor(1.0), persistent=False)
 
     def points(self, entities: Tensor | None = None) -> Tensor:

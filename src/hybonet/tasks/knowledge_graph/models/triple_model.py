@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from hybonet.nn import LorentzEmbedding
+from hybonet.nn.dropout import Dropout
 
 #: Scores of all entities are made so many at a time, from the questions of so many triples.
 _SCORES, _QUESTIONS = 1 << 21, 256
@@ -190,14 +192,24 @@ class TripleModel(nn.Module, ABC):
 
 
 class VectorModel(TripleModel):
-    """A model whose entities are plain vectors, and candidates what they are."""
+    """A model whose entities are plain vectors, and candidates what they are.
+
+    Args:
+        num_entities, num_relations: without reciprocals.
+        dim: real dimensions per entity.
+        dropout: on the question, and on what else a model says.
+    """
 
     entities: nn.Embedding
+    two_make: ClassVar[str] = ""  #: what two coordinates are, in models that need an even number of them
 
-    def __init__(self, num_entities: int, num_relations: int, dim: int) -> None:
+    def __init__(self, num_entities: int, num_relations: int, dim: int, *, dropout: float = 0.0) -> None:
+        if self.two_make and dim % 2:
+            raise ValueError(f"expected an even dim, two numbers for each {self.two_make}, got {dim}; use {dim + 1}")
         super().__init__()
         self.num_entities, self.num_relations = num_entities, num_relations
         self.entities = nn.Embedding(num_entities, dim)
+        self.dropout = Dropout(dropout)
 
     def points(self, entities: Tensor | None = None) -> Tensor:
         return self.entities.weight if entities is None else self.entities(entities)
@@ -206,8 +218,8 @@ class VectorModel(TripleModel):
 class BiasedVectorModel(VectorModel):
     """With a number for every entity as head and as tail: how often it is the answer at all."""
 
-    def __init__(self, num_entities: int, num_relations: int, dim: int) -> None:
-        super().__init__(num_entities, num_relations, dim)
+    def __init__(self, num_entities: int, num_relations: int, dim: int, *, dropout: float = 0.0) -> None:
+        super().__init__(num_entities, num_relations, dim, dropout=dropout)
         self.head_bias = nn.Parameter(torch.zeros(num_entities))
         self.tail_bias = nn.Parameter(torch.zeros(num_entities))
 
