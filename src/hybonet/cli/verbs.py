@@ -5,6 +5,7 @@ The run's ``config.json`` names its task, and the task declares the options (:cl
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -139,10 +140,13 @@ def _plot(run: Path, options: dict[str, Any], output: Path | None, quiet: bool) 
     from hybonet.reporting.disk import require_matplotlib
 
     require_matplotlib()
-    drawn = _load(run).plot(output, **options)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", UserWarning)
+        drawn = _load(run).plot(output, **options)
     for path in () if quiet else drawn:
         typer.echo(str(path))
     tell_notes(f"no {name}: {reason}" for name, reason in drawn.missing.items())
+    tell_notes(dict.fromkeys(str(each.message) for each in told))
 
 
 def _export(run: Path, options: dict[str, Any], output: Path, quiet: bool) -> None:

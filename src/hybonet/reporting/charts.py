@@ -11,6 +11,7 @@ from torch import Tensor
 
 from hybonet.reporting.disk import require_matplotlib
 from hybonet.reporting.headlines import look_up
+from hybonet.reporting.lettering import dress
 from hybonet.reporting.pictures import Pictures, saved
 
 if TYPE_CHECKING:
@@ -69,7 +70,11 @@ def draw_relation_bars(
     figure = new_figure((9, 1.3 + 0.27 * len(rows)), dpi, title)
     axes = plain_axes(figure.subplots(), "filtered MRR", "")
     axes.grid(visible=False, axis="y")
-    axes.barh([name for name, _ in rows], [metrics["mrr"] for _, metrics in rows], color=LINE)
+    axes.barh(range(len(rows)), [metrics["mrr"] for _, metrics in rows], color=LINE)
+    labels = [tick.label1 for tick in axes.set_yticks(range(len(rows)), labels=[shortened(name) for name, _ in rows])]
+    for label in labels:
+        dress(label)
+    axes.set_yticklabels([label.get_text() for label in labels])  # else drawing would write the names again
     axes.set(xlim=(0, 1), ylim=(-0.6, len(rows) - 0.4))  # no more room above and below than between bars
     for place, (_, metrics) in enumerate(rows):
         text = f"{metrics['mrr']:.3f}  ({metrics['count']:.0f} questions, {metrics['category']})"
@@ -137,7 +142,7 @@ def draw_groups(
     for number, name, chosen in [*layers, (-1, f"other: {', '.join(others)}", ~grouped)]:
         x, y = flat[chosen].T.numpy()
         colour = rest if number < 0 else GROUP_COLOURS[number % len(GROUP_COLOURS)]
-        name = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+        name = shortened(name)
         if len(x):
             axes.scatter(x, y, s=12, c=colour, linewidths=0, label=f"{name} ({len(x):,})", zorder=2 + (number >= 0))
     if shown:
@@ -158,8 +163,18 @@ def new_figure(size: tuple[float, float], dpi: int, title: str) -> Figure:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, dpi=dpi, facecolor="white")
-    figure.suptitle(title, fontsize=12.5, color=INK)
+    dress(figure.suptitle(title, fontsize=12.5, color=INK))  # before anything measures it
     return figure
+
+
+def shortened(name: str) -> str:
+    """A name of letters enough to know it by.
+
+    Example:
+        >>> shortened("a" * 40)[-3:], shortened("short")
+        ('aa…', 'short')
+    """
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
 def plain_axes(axes: Axes, x: str, y: str) -> Axes:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from hybonet.data import Hierarchy
+from hybonet.reporting.lettering import dress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -152,6 +153,7 @@ def write_labels(
         text = axes.text(
             0, 0, names[node], fontsize=font_size, weight=weight, color=_INK, ha="center", va="center", zorder=5
         )
+        dress(text)
         extent = text.get_window_extent(renderer)
         outward = math.atan2(float(flat[node, 1]), float(flat[node, 0]))
         spread = math.radians(60) if float(flat[node].norm()) > _RIM else math.pi

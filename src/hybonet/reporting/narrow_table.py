@@ -9,7 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 
-def narrow_table(names: Sequence[str], numbers: Sequence[str] = (), texts: Sequence[str] = (), **options: str) -> Table:
+def narrow_table(
+    names: Sequence[str], numbers: Sequence[str] = (), texts: Sequence[str] = (), *, title: str = ""
+) -> Table:
     """An empty table with columns for names (left, one line), then numbers (right, whole), then texts (wrapped).
 
     Example:
@@ -25,10 +27,10 @@ def narrow_table(names: Sequence[str], numbers: Sequence[str] = (), texts: Seque
         split                      MRR
         ──────────────────────────────
     """
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), **options)  # type: ignore[arg-type]
-    table.title_justify = "left"
-    if "title" in options:  # else a title is broken to the width of the columns
-        table.min_width = max(map(len, options["title"].splitlines()))
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), title_justify="left")
+    if title:  # as it is, brackets included; not broken to the width of the columns
+        table.title = Text(title, style="table.title")
+        table.min_width = max(map(len, title.splitlines()))
     for header in names:
         table.add_column(header)
     for header in numbers:

@@ -10,6 +10,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hybonet.reporting.lettering import dress_all
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -38,6 +40,7 @@ class Pictures(list[Path]):
 
 def saved(figure: Figure, path: Path | None, **options: Any) -> Figure:
     """The figure, written to a file if one is named; ``options`` are those of ``savefig``."""
+    dress_all(figure)
     if path is not None:
         figure.savefig(path, **options)
     return figure

@@ -93,6 +93,8 @@ def _draw_tree(
         f": {int(tree.new.sum())} parents that are not in the training data; {tree.new_and_true} of them are true by "
         "the held-out triples."
     )
+    if tree.unsure:
+        note += f" {tree.unsure:,} predicted parents are left out, of which the model is not sure."
     is_new = bool(tree.new.any())
     entities = tree.entities.tolist()
     return draw_tree(

@@ -1,7 +1,7 @@
 """How likely a triple is to be true: features of triples, and the calibration that is fitted to validation triples.
 
-It answers for a mixture in which true and false triples are equally many; of the false ones half are random corruptions
-of true triples, and half are wrong answers that the model ranks highest.
+It answers for a mixture in which every true triple has two false ones beside it: a random corruption of it, and a wrong
+answer that the model ranks among its ten best.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Contrast:
     Attributes:
         triples: ``(n, 3)``.
         truth: ``(n,)``.
-        weight: ``(n,)``: true and false ones have equal weight in all, and so have random and hard ones.
+        weight: ``(n,)``: true triples, random and hard false ones have equal weight in all.
         case: ``(n,)``: the number of the true triple.
     """
 
@@ -77,9 +77,7 @@ def contrast(search: Search, graph: TripleData, split: SplitName, seed: int = 0)
     back = row >= len(true)
     false[torch.arange(len(false)), torch.where(back, 0, 2)] = away[1]
     sizes = torch.stack((is_hard.sum(), (~is_hard).sum())).clamp_min(1)
-    weight = len(true) / (2.0 * sizes[(~is_hard).long()])
-    if not bool(is_hard.any()) or bool(is_hard.all()):
-        weight = weight * 2
+    weight = len(true) / sizes[(~is_hard).long()]
     return Contrast(
         torch.cat((true, false)),
         torch.arange(len(true) + len(false)) < len(true),

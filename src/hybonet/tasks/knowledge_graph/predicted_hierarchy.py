@@ -18,8 +18,8 @@ from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel
 
 #: Parents tried in turn for an entity whose better ones would close a circle.
 _CANDIDATES = 10
-#: From this probability on, an entity without a parent in the training data gets the one that the model names.
-_SURE = 0.1
+#: A parent that is not in the training data needs this probability, and this share of the scores of all parents.
+_LIKELY, _SURE = 0.5, 0.1
 #: A relation makes a hierarchy if its parents have so many times more children than its children have parents.
 _CHILDREN = 1.5
 #: Trees with a smaller share of all nodes are left out: a picture of hundreds of stumps shows nothing.
@@ -38,6 +38,8 @@ class PredictedHierarchy:
     new: Tensor
     #: How many of the new edges are among the held-out triples.
     new_and_true: int
+    #: How many entities the model would have put under a new parent that it is not sure enough of.
+    unsure: int = 0
 
 
 def hierarchical_relations(graph: TripleData) -> list[str]:
@@ -76,8 +78,9 @@ def _has_levels(edges: Tensor) -> bool:
 def predicted_hierarchy(model: KnowledgeGraphModel, relations: list[str]) -> PredictedHierarchy:
     """Join every entity that takes part in the relations with the parent that the model finds most probable.
 
-    An entity that has no parent in the training data gets one only if the model is sure. The most certain edges come
-    first, and an edge that would close a circle gives way to the entity's next best parent.
+    A parent that the training data does not have must be likelier than not; without a sure one, an entity stays under
+    its known parent, or has none. The most certain edges come first, and an edge that would close a circle gives way to
+    the entity's next best parent.
 
     Raises:
         ValueError: if the relations join no entities.
@@ -88,9 +91,10 @@ def predicted_hierarchy(model: KnowledgeGraphModel, relations: list[str]) -> Pre
     if not len(links):
         raise ValueError(f"expected relations with training triples to draw a hierarchy by, got {', '.join(relations)}")
     members = torch.cat((links[:, 0], links[:, 2])).unique()
-    probability, parent = _best_parents(model, members, numbers)
-    has_parent = torch.isin(members, links[:, 0])
-    chosen = _without_circles(members, has_parent, probability, parent)
+    share, parent = _best_parents(model, members, numbers)
+    supported = _supported(model, members, share, parent, numbers)
+    share, parent, supported = _with_known(members, links, share, parent, supported)
+    chosen = _without_circles(members, share, parent, supported)
     known, true = (
         {(head, tail) for head, relation, tail in graph.triples(split).tolist() if relation in numbers}
         for split in ("train", "all")
@@ -101,7 +105,10 @@ def predicted_hierarchy(model: KnowledgeGraphModel, relations: list[str]) -> Pre
     entities = torch.tensor([labels.find(name) for name in hierarchy.names])
     joined = list(map(tuple, entities[hierarchy.edges].tolist()))
     new = torch.tensor([edge not in known for edge in joined])
-    return PredictedHierarchy(hierarchy, entities, new, sum(edge in true and edge not in known for edge in joined))
+    unsure = int((~supported[:, 0]).sum())
+    return PredictedHierarchy(
+        hierarchy, entities, new, sum(edge in true and edge not in known for edge in joined), unsure
+    )
 
 
 def _best_parents(model: KnowledgeGraphModel, members: Tensor, relations: list[int]) -> tuple[Tensor, Tensor]:
@@ -121,7 +128,36 @@ def _best_parents(model: KnowledgeGraphModel, members: Tensor, relations: list[i
     return torch.cat(values), torch.cat(indices)
 
 
-def _without_circles(members: Tensor, has_parent: Tensor, probability: Tensor, parent: Tensor) -> dict[int, int]:
+def _supported(
+    model: KnowledgeGraphModel, members: Tensor, share: Tensor, parent: Tensor, relations: list[int]
+) -> Tensor:
+    """Which of the parents are known, or likely by the model; ``(n, candidates)``."""
+    child, above = members[:, None].expand_as(parent).flatten(), parent.flatten()
+    found = torch.zeros(len(child), dtype=torch.bool)
+    likely = None
+    for relation in relations:
+        triples = torch.stack((child, torch.full_like(child, relation), above), dim=1)
+        found |= model.knows(triples)
+        if (probability := model.plausible(triples)) is not None:
+            likely = probability if likely is None else torch.maximum(likely, probability)
+    sure = share >= _SURE
+    if likely is not None:
+        sure &= (likely >= _LIKELY).view_as(share)
+    return found.view_as(share) | sure
+
+
+def _with_known(
+    members: Tensor, links: Tensor, share: Tensor, parent: Tensor, supported: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """A column more: a parent that the training data has, as the last resort of the entities that have one."""
+    known = torch.full((int(members.max()) + 1,), -1)
+    known[links[:, 0]] = links[:, 2]
+    last = known[members][:, None]
+    columns = ((share, torch.zeros_like(share[:, :1])), (parent, last.clamp_min(0)), (supported, last >= 0))
+    return tuple(torch.cat(pair, dim=1) for pair in columns)  # type: ignore[return-value]
+
+
+def _without_circles(members: Tensor, share: Tensor, parent: Tensor, supported: Tensor) -> dict[int, int]:
     chosen: dict[int, int] = {}
 
     def is_below(node: int, above: int) -> bool:
@@ -129,11 +165,10 @@ def _without_circles(members: Tensor, has_parent: Tensor, probability: Tensor, p
             node = chosen[node]
         return node == above
 
-    for row in probability[:, 0].argsort(descending=True, stable=True).tolist():
+    for row in share[:, 0].argsort(descending=True, stable=True).tolist():
         child = int(members[row])
-        least = 0.0 if has_parent[row] else _SURE
-        for above, sure in zip(parent[row].tolist(), probability[row].tolist(), strict=True):
-            if sure >= least and not is_below(above, child):
+        for above, holds in zip(parent[row].tolist(), supported[row].tolist(), strict=True):
+            if holds and not is_below(above, child):
                 chosen[child] = above
                 break
     return chosen

@@ -53,8 +53,9 @@ class Answer:
 
     Attributes:
         label, name: what it is called.
-        probability: that the triple is true, where true and plausible false ones are equally many, as the validation
-            triples say; None where nothing was fitted to them, and of an :meth:`~KnowledgeGraphModel.index`.
+        probability: that the triple is true, as the validation triples say with false ones beside them
+            (:mod:`~hybonet.tasks.knowledge_graph.plausibility`); None where nothing was fitted to them, and of an
+            :meth:`~KnowledgeGraphModel.index`.
         share: of the answer in the softmax over all candidates, which adds up to one; None of an index.
         score: what answers are ranked by.
         known: whether the training triples have it.
@@ -238,14 +239,12 @@ class KnowledgeGraphModel(Predictor):
             except ValueError as error:
                 raise ValueError(f"question {place}: {error}") from None
         numbers = torch.tensor(rows)
-        heads, asked, tails = numbers.unbind(1)
         ranks = rank_triples(self.scorer, numbers, self.graph, self._known)
         features = triple_features(self._search(), numbers, self.graph.num_relations)
         shares = features[:, 2].exp().clamp(max=1.0).tolist()
         found = self.calibration
-        probability = [None] * len(rows) if found is None else found(features, asked).tolist()
-        row, members = self._known.of(heads, asked)
-        known = torch.isin(torch.arange(len(rows)), row[members == tails[row]])
+        probability = [None] * len(rows) if found is None else found(features, numbers[:, 1]).tolist()
+        known = self.knows(numbers)
         ranked = (ranks.tails.rank.tolist(), ranks.heads.rank.tolist())
         columns = (*ranked, probability, shares, features[:, 0].tolist(), known.tolist())
         return [
@@ -320,6 +319,12 @@ class KnowledgeGraphModel(Predictor):
 
     def _notes(self) -> list[str]:
         return [] if self.calibration is not None else [_UNCALIBRATED]
+
+    def knows(self, triples: Tensor) -> Tensor:
+        """Which of ``triples (n, 3)``, in numbers, the training data has; ``(n,)``."""
+        head, relation, tail = triples.unbind(1)
+        row, members = self._known.of(head, relation)
+        return torch.isin(torch.arange(len(triples)), row[members == tail[row]])
 
     @torch.no_grad()
     def plausible(self, triples: Tensor) -> Tensor | None:

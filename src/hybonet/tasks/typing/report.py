@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -71,7 +70,7 @@ def record_table(record: Mapping[str, Any]) -> Table:
 
 def answers_table(sentence: str, answers: Sequence[Mapping[str, Any]]) -> Table:
     """Ranked types of one mention."""
-    table = narrow_table(["", "type", "level"], ["probability"], ["predicted"], title=escape(sentence))
+    table = narrow_table(["", "type", "level"], ["probability"], ["predicted"], title=sentence)
     for rank, answer in enumerate(answers, 1):
         predicted = "yes" if answer["predicted"] else ""
         add_row(table, str(rank), answer["type"], answer["level"], f"{answer['probability']:.3f}", predicted)
