@@ -47,7 +47,7 @@ class Training:
         else:
             command, given = ["train", self.task], ["--data", self.data]
         given += ["--recipe", self.recipe, *self.options]
-        given += _each("--set", *self.changes, f"seed={run.rpartition('-seed')[2]}")
+        given += _each("--set", *that_apply(self), f"seed={run.rpartition('-seed')[2]}")
         given += _each("--teacher", *(str(runs / teacher) for teacher in self.teachers))
         _hybonet(command, folder, threads, given, begun=(folder / "config.json").exists())
         (folder / "states.safetensors").unlink(missing_ok=True)  # large, and of no use once probes are trained
@@ -80,7 +80,7 @@ class Search:
 
     def run(self, run: str, folder: Path, threads: int) -> Record:
         given = ["--data", self.data, "--recipe", self.recipe, "--trials", str(self.trials)]
-        given += [*_each("--set", *self.changes), *_each("--range", *self.ranges)]
+        given += [*_each("--set", *that_apply(self)), *_each("--range", *self.ranges)]
         given += ["--own-ranges"] if self.own_ranges else []
         _hybonet(["tune", self.task], folder, threads, given, begun=(folder / "search.json").exists())
         described, best = _json(folder / "search.json"), _json(folder / "best.json")
@@ -104,6 +104,21 @@ class Trial:
 
     def run(self, run: str, folder: Path, threads: int) -> Record:
         return store.compact(self.answer(threads))
+
+
+def that_apply(cell: Training | Search) -> list[str]:
+    """The changes of a recipe without those that the model lacks or that change nothing: systems are given the same."""
+    from hybonet.recipes import recipe
+    from hybonet.training import ModelSettings, describe, override
+
+    settings = recipe(cell.recipe, cell.task).settings
+    changes = {change.partition("=")[0]: change for change in cell.changes}
+    if isinstance(settings, ModelSettings) and settings.told_apart_by in changes:
+        settings = override(settings, [changes[settings.told_apart_by]])
+    own = {name for name, _, _ in describe(settings)}
+    kept = {name: change for name, change in changes.items() if name in own}
+    unused = override(settings, list(kept.values())).unused()
+    return [change for name, change in kept.items() if name not in unused]
 
 
 #: Runs that belong together: what they are called, the table of their records, and how one is carried out or finished.

@@ -6,11 +6,18 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+<<<<<<< HEAD
 from hybonet.reporting.run_report import load_records
+=======
+from hybonet.recipes import recipe
+from hybonet.reporting.run_records import load_records
+>>>>>>> 3508cab (Settings are those of the chosen model: a class per model or few, told apart by its name; what a model lacks is refused everywhere alike)
 from hybonet.tasks.base import spec
+from hybonet.training import override
+from hybonet.training.ranges import read_ranges
 from results import catalog, pages, stale, store
 from results.__main__ import main
-from results.cells import Training, run_cell
+from results.cells import Search, Training, run_cell, that_apply
 
 PROVENANCE = {"run", "task", "commit", "created", "versions", "machine", "threads"}
 TRIALS_WITHOUT_DATA_FILES = {"kill-kg", "kill-translation"}
@@ -164,3 +171,12 @@ def test_what_a_task_is_said_to_depend_on_is_there():
     source = pages.ROOT / "src/hybonet"
     for part in {*stale.SHARED, *(part for parts in stale.OWN.values() for part in parts)}:
         assert (source / part).is_dir() or (source / f"{part}py").is_file(), part
+
+
+def test_every_experiment_and_every_search_has_settings_that_are_accepted():
+    for name, cell in (catalog.experiments() | catalog.searches()).items():
+        if isinstance(cell, Training | Search):
+            settings = override(recipe(cell.recipe, cell.task).settings, that_apply(cell))
+            assert all(f"model={settings.model}" == each for each in cell.changes if each.startswith("model=")), name
+        if isinstance(cell, Search):
+            assert read_ranges(settings, cell.ranges), name

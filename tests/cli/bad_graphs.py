@@ -60,7 +60,7 @@ GRAPHS = [
         "a knowledge graph's recipe", f"{TRAIN} --recipe default", ("expected a recipe for train graph, but 'default'",)
     ),
     _set("model=hybnet", "a slip in a model's name", "setting model: expected 'hybonet'", "did you mean 'hybonet'"),
-    _set("heads=2", "heads without attention", "expected heads=1 with model=hybonet"),
+    _set("heads=2", "heads without attention", "expected a setting that model=hybonet has, got 'heads'"),
     _set("batch_size=0", "an empty batch", "setting batch_size: expected greater than or equal to 1"),
     BadInput("a node with a slip", "predict net --node p1x", ("expected one of 40 nodes, got 'p1x'; did you mean",)),
     BadInput("new classes", "predict teams --new", ("expected --new with links only",)),

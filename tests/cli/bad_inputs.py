@@ -132,7 +132,13 @@ OPTIONS = [
     _set("schedule=cosine", "a group instead of a setting", "set one of schedule.kind, schedule.gamma"),
     _set("epochs", "no =", "expected key=value, got 'epochs'"),
     _set("epochs=many", "text for a number", "setting epochs: expected a valid integer", "got 'many'"),
-    _set("K=1", "a positive curvature", "setting K: expected less than 0, got '1' (hybonet: curvature of the space"),
+    _set("K=1", "a positive curvature", "setting K: expected less than 0, got '1' (curvature of the space"),
+    BadInput(
+        "a setting of another model",
+        f"{TRAIN} --set model=RotH --set scale=3",
+        ("expected a setting that model=RotH has, got 'scale', which is one of hybonet; leave it out",),
+    ),
+    _set("margin=3", "a setting of another loss", "setting margin: it changes nothing here, since loss is softmax"),
     _set("lr=inf", "an infinite step", "setting lr: expected a finite number"),
     _set("schedule.gamma=2", "a factor above 1", "setting schedule.gamma: expected less than or equal to 1, got '2'"),
     _set(
@@ -486,12 +492,6 @@ GROUPS = {
 
 #: Odd but possible: training goes on, and a note says what was seen.
 NOTED = [
-    BadInput(
-        "a setting of another model",
-        "train kg --data triples.tsv --out new --set model=RotH --set scale=3",
-        ("scale changes nothing here, since model is RotH",),
-        write("triples.tsv"),
-    ),
     BadInput(
         "a first row that may be a header",
         "train kg --data odd.csv --out new",

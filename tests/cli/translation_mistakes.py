@@ -100,7 +100,7 @@ MISTAKES = [
     BadInput(
         "curvature for a flat model",
         f"{TRAIN} --set model=euclidean --set K=-2",
-        ("expected K with model=hybonet only, got model=euclidean",),
+        ("expected a setting that model=euclidean has, got 'K', which is one of hybonet",),
         write("pairs.tsv", PAIRS),
     ),
     BadInput(

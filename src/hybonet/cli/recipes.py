@@ -36,6 +36,9 @@ def list_recipes() -> None:
 def show_recipe(
     name: Annotated[str, typer.Argument(help="A name from `hybonet recipes list`.")],
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="Show it with this change: model=NAME has that model's settings.")
+    ] = None,
 ) -> None:
     """Every setting of a recipe with its value and meaning; change any with `--set key=value`."""
     with clean_errors():
@@ -44,10 +47,10 @@ def show_recipe(
         from hybonet.recipes import recipe
         from hybonet.reporting.narrow_table import add_row, narrow_table
         from hybonet.tasks.run import command_for
-        from hybonet.training import describe
+        from hybonet.training import describe, override
 
         shown = recipe(name)
-        settings = shown.settings
+        settings = override(shown.settings, set_ or [])
         if as_json:
             typer.echo(settings.model_dump_json(indent=2))
             return

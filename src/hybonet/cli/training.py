@@ -93,6 +93,7 @@ def train(
     **values: Any,
 ) -> None:
     """What ``hybonet train TASK`` does; ``values`` are its options about data."""
+    from hybonet.tasks.api import settings_for
     from hybonet.tasks.run import Run
     from hybonet.training.processes import joined_processes
 
@@ -119,19 +120,6 @@ def train(
         _train(run, processes.is_main, resume=resume, tensorboard=tensorboard, quiet=quiet)
         if processes.is_main and not quiet:
             _show(Run(out), as_json)
-
-
-def settings_for(
-    spec: TaskSpec, recipe: str | None, changes: list[str], options: Any, data: Any = None
-) -> tuple[str, Any]:
-    """The recipe and the settings of a new run; settings that change nothing are told."""
-    from hybonet.tasks import api
-
-    chosen_recipe, settings = api.settings_for(spec, recipe, changes, options, data)
-    unused = settings.unused()
-    names = dict.fromkeys(change.partition("=")[0].strip() for change in changes)
-    tell_notes(f"{name} changes nothing here, since {unused[name]}" for name in names if name in unused)
-    return chosen_recipe, settings
 
 
 def _start(spec: TaskSpec, out: Path, data: Any, settings: Any, options: Any, recipe: str, overwrite: bool) -> None:

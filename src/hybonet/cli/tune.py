@@ -14,7 +14,7 @@ import typer
 from hybonet.cli import made
 from hybonet.cli.app import app
 from hybonet.cli.options import tell_notes
-from hybonet.cli.training import Changes, Threads, data_option, recipe_option, settings_for, use_threads
+from hybonet.cli.training import Changes, Threads, data_option, recipe_option, use_threads
 from hybonet.tasks.base import TaskSpec, specs
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def tune(
     **values: Any,
 ) -> None:
     """Check everything, search, and show what was found; ``values`` are the task's options about data."""
-    from hybonet.tasks.api import load_data
+    from hybonet.tasks.api import load_data, settings_for
     from hybonet.training import Interrupted
     from hybonet.training.ranges import as_text, out_of_range
     from hybonet.tuning.progress import TerminalSearchReporter
@@ -201,13 +201,16 @@ def _merged(earlier: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, A
 def _ranges(settings: LoopSettings, spec: TaskSpec, recipe_name: str, options: Mapping[str, Any]) -> dict[str, Range]:
     """The recipe's ranges but for what --set fixes, none with --own-ranges, then those of --range."""
     from hybonet.recipes import recipe
+    from hybonet.training import describe
     from hybonet.training.ranges import check_ranges
     from hybonet.tuning import read_ranges
 
     fixed = {assignment.partition("=")[0].strip() for assignment in options.get("set", [])}
     declared: dict[str, Range] = {}
     if not options.get("own_ranges"):
-        declared = {name: each for name, each in recipe(recipe_name, spec.name).ranges.items() if name not in fixed}
+        known = {name for name, _, _ in describe(settings)}  # another model has other settings than the recipe's
+        searched = recipe(recipe_name, spec.name).ranges
+        declared = {name: each for name, each in searched.items() if name not in fixed and name in known}
     ranges = declared | read_ranges(settings, options.get("range", []))
     if not ranges:
         own = options.get("own_ranges")

@@ -14,6 +14,7 @@ from hybonet.tasks.recipes import recipe as find_recipe
 from hybonet.tasks.run import Run, start
 from hybonet.training import LoopSettings, Reporter, TerminalReporter, near_match, override
 from hybonet.training.processes import check_device, joined_processes
+from hybonet.training.settings import check_name
 
 
 def train(
@@ -106,6 +107,11 @@ def settings_for(
     else:
         name = started_from or of.recipe
     settings = override(find_recipe(name, of.name).settings, changes)
+    unused = settings.unused()
+    for change in changes:
+        name_set = check_name(settings, change.partition("=")[0].strip())
+        if name_set in unused:
+            raise ValueError(f"setting {name_set}: it changes nothing here, since {unused[name_set]}; leave it out")
     check_device(settings.device)
     return name, settings
 
@@ -124,7 +130,7 @@ def sort_chosen(of: TaskSpec, chosen: dict[str, Any]) -> tuple[dict[str, Any], l
     """Options about the data, and changes of settings as ``key=value``; an unknown name is an error with a near one."""
     options = {name: value for name, value in chosen.items() if name in of.options.model_fields}
     changes = []
-    known = of.implementation.settings.model_fields
+    known = of.implementation.settings.every_field()
     for name, value in chosen.items():
         if name in options:
             continue

@@ -105,7 +105,7 @@ def read_settings_file(path: Path, kind: type[LoopSettings]) -> LoopSettings:
         values = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(values, dict):
             raise ValueError(f"expected a JSON object, got {values!r:.40}; hybonet recipes show default --json has one")
-        return kind.checked(kind.renewed(values))
+        return kind.checked(kind.fitting(kind.renewed(values), strict=True))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(
             f"{path}: expected JSON, but {error}; hybonet recipes show default --json has an example"

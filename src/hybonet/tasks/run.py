@@ -76,7 +76,7 @@ class Run:
             )
         try:
             kind = self.spec.implementation.settings
-            return kind.checked({**kind.before, **settings})
+            return kind.checked(kind.fitting({**kind.before, **settings}))
         except ValueError as error:
             raise ValueError(f"restore or correct {self.folder / CONFIG}: {error}") from None
 
@@ -285,7 +285,7 @@ def renewed(content: dict[str, Any]) -> dict[str, Any]:
     if task is None or not isinstance(settings, dict):
         return content
     kind = task.implementation.settings
-    return {**kind.renewed(content), "settings": kind.renewed(settings)}
+    return {**kind.renewed(content), "settings": kind.fitting(kind.renewed(settings))}
 
 
 def command_for(task: str | None) -> str:

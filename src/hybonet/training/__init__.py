@@ -3,7 +3,15 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from hybonet.training.settings import LoopSettings, ScheduleSettings, Settings, describe, near_match, override
+from hybonet.training.settings import (
+    LoopSettings,
+    ModelSettings,
+    ScheduleSettings,
+    Settings,
+    describe,
+    near_match,
+    override,
+)
 
 if TYPE_CHECKING:
     from hybonet.training.loop import FitResult, Trainer, TrainingDiverged
@@ -28,6 +36,7 @@ __all__ = [
     "FitResult",
     "Interrupted",
     "LoopSettings",
+    "ModelSettings",
     "Reporter",
     "ScheduleSettings",
     "Settings",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from hybonet.training import LoopSettings, describe, override
+from hybonet.training import LoopSettings, ModelSettings, describe, override
 from hybonet.training.settings import check_name, types_of
 
 S = TypeVar("S", bound=LoopSettings)
@@ -160,12 +160,16 @@ def _one_of(settings: LoopSettings, name: str, text: str) -> OneOf:
 
 
 def with_values(settings: S, values: Mapping[str, Value]) -> S:
-    """Settings with some of them changed to values of the right type.
+    """Settings with some of them changed to values of the right type; those that the chosen model lacks are left out.
 
     Example:
         >>> with_values(LoopSettings(), {"epochs": 3, "schedule.gamma": 0.9}).schedule.gamma
         0.9
     """
+    if isinstance(settings, ModelSettings) and settings.told_apart_by in values:  # other models have other settings
+        settings = settings.with_model(as_text(values[settings.told_apart_by]))
+        known = {name for name, _, _ in describe(settings)}
+        values = {name: value for name, value in values.items() if name in known}
     return override(settings, [f"{name}={as_text(value)}" for name, value in values.items()])
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, NoReturn, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic.fields import FieldInfo
 
 S = TypeVar("S", bound="Settings")
 #: What may be changed when a stopped or finished run goes on; all else would make it another run.
@@ -41,18 +42,19 @@ class Settings(BaseModel):
     def _as_they_are_called(cls, values: Any) -> Any:
         if not isinstance(values, dict):
             return values
-        named = ((cls._own_name(str(name)), value) for name, value in values.items())
+        named = ((cls._own_name(str(name), values), value) for name, value in values.items())
         return {name: cls._own_word(name, value) for name, value in named}
 
     @classmethod
-    def _own_name(cls, name: str) -> str:
+    def _own_name(cls, name: str, values: Mapping[str, Any]) -> str:
         """The name of a setting as it is declared, without regard to case."""
-        return _same_word(name, cls.model_fields) or unknown_setting(name, cls.model_fields, cls.old_names)
+        return _same_word(name, cls.model_fields) or unknown_setting(name, cls.model_fields, cls, values)
 
     @classmethod
     def _own_word(cls, name: str, value: Any) -> Any:
         """A value of a setting that chooses from words: the declared word, without regard to case."""
-        words = _words(cls.model_fields[name].annotation)
+        field = cls.model_fields.get(name)
+        words = [] if field is None else _words(field.annotation)
         if not isinstance(value, str) or not words:
             return value
         own = _same_word(value, words)
@@ -76,6 +78,30 @@ class Settings(BaseModel):
         return {**named, **{name: cls.old_values.get(name, {}).get(word, word) for name, word in words.items()}}
 
     @classmethod
+    def kind_of(cls, values: Mapping[str, Any]) -> type[Settings]:
+        """The class whose settings these are: this one, unless there is one per model."""
+        return cls
+
+    @classmethod
+    def every_field(cls) -> dict[str, FieldInfo]:
+        """The fields by name, those of all models where they differ."""
+        return cls.model_fields
+
+    @classmethod
+    def fitting(cls, stored: Mapping[str, Any], *, strict: bool = False) -> dict[str, Any]:
+        """Settings that were stored, without those of other models than theirs, which earlier versions stored, too.
+
+        Args:
+            strict: leave out only what is as by default; the rest is somebody's mistake.
+        """
+        own, known = cls.kind_of(stored).model_fields, cls.every_field()
+        return {
+            name: value
+            for name, value in stored.items()
+            if name in own or name not in known or (strict and value != known[name].default)
+        }
+
+    @classmethod
     def checked(cls: type[S], values: dict[str, Any]) -> S:
         """Settings from a mapping; what is wrong is said in one line, with the meaning of the setting.
 
@@ -90,7 +116,7 @@ class Settings(BaseModel):
         try:
             return cls(**values)
         except ValidationError as error:
-            raise ValueError(cls._first_problem(error)) from None
+            raise ValueError(cls.kind_of(values)._first_problem(error)) from None
 
     @classmethod
     def _first_problem(cls, error: ValidationError) -> str:
@@ -172,11 +198,16 @@ def override(settings: S, assignments: list[str]) -> S:
         Traceback (most recent call last):
         ValueError: unknown setting 'degree'; did you mean 'oven.degrees'?
     """
-    values = settings.model_dump()
+    changes = []
     for assignment in assignments:
         key, equals, text = (part.strip() for part in assignment.partition("="))
         if not equals:
             raise ValueError(f"expected key=value, got {assignment!r}; for example --set epochs=50")
+        changes.append((key, text))
+        if isinstance(settings, ModelSettings) and key.casefold() == settings.told_apart_by:
+            settings = settings.with_model(text)
+    values = settings.model_dump()
+    for key, text in changes:
         key = check_name(settings, key)
         place = values
         *path, last = key.split(".")
@@ -184,7 +215,7 @@ def override(settings: S, assignments: list[str]) -> S:
             place = place[part]
         is_choice = text.lower() in types_of(type(settings), key)  # regularizer=none chooses the word, not the absence
         place[last] = None if text.lower() in ("none", "null") and not is_choice else text
-    return type(settings).checked(values)
+    return settings.kind_of(values).checked(values)  # type: ignore[return-value]
 
 
 def check_name(settings: Settings, name: str) -> str:
@@ -198,12 +229,18 @@ def check_name(settings: Settings, name: str) -> str:
         ValueError: unknown setting 'gama'; did you mean 'schedule.gamma'?
     """
     known = [each for each, _, _ in describe(settings)]
-    return _same_word(name, known) or unknown_setting(name, known, settings.old_names)
+    return _same_word(name, known) or unknown_setting(name, known, type(settings), dict(settings))
 
 
-def unknown_setting(name: str, known: Iterable[str], old_names: Mapping[str, str]) -> NoReturn:
-    """Raise a ``ValueError`` that says what the setting is called now, or names a near one."""
-    known = list(known)
+def unknown_setting(name: str, known: Iterable[str], kind: type[Settings], values: Mapping[str, Any]) -> NoReturn:
+    """Raise a ``ValueError`` that says what the setting is called now, which models have it, or names a near one."""
+    known, old_names = list(known), kind.old_names
+    models = kind.models_with(name) if issubclass(kind, ModelSettings) else []
+    if issubclass(kind, ModelSettings) and 0 < len(models) < len(kind.classes):
+        raise ValueError(
+            f"expected a setting that {kind.told_apart_by}={kind.model_of(values)} has, got {name!r}, which is one of "
+            f"{', '.join(models)}; leave it out, or choose another {kind.told_apart_by}"
+        )
     if old_names.get(name) in known:
         raise ValueError(f"unknown setting {name!r}; it is called {old_names[name]!r} now")
     inner = [each for each in known if each.startswith(f"{name}.")]
@@ -223,7 +260,7 @@ def types_of(kind: type[Settings], name: str) -> tuple[Any, ...]:
         ('float32', 'bfloat16')
     """
     first, _, rest = name.partition(".")
-    annotation: Any = kind.model_fields[first].annotation
+    annotation: Any = kind.every_field()[first].annotation
     return types_of(annotation, rest) if rest else (get_args(annotation) or (annotation,))
 
 
@@ -317,3 +354,80 @@ class LoopSettings(Settings):
         if schedule.kind not in ("linear", "cosine"):
             unused["schedule.hold"] = f"schedule.kind is {schedule.kind}"
         return unused
+
+
+class ModelSettings(LoopSettings):
+    """Settings of a task with several models, which are told apart by one of them.
+
+    The task's own class has what all of its models have, and names them all; each is named by a subclass, too, with
+    what it alone has. Calling a class gives an instance of the subclass that has the chosen model.
+
+    Example:
+        >>> class BakerSettings(ModelSettings):
+        ...     model: Literal["bread", "cake"] = "bread"
+        >>> class BreadSettings(BakerSettings):
+        ...     model: Literal["bread"] = "bread"
+        >>> class CakeSettings(BakerSettings):
+        ...     model: Literal["cake"] = "cake"
+        ...     sugar: int = 200
+        >>> BakerSettings(model="cake").sugar, type(BakerSettings()).__name__
+        (200, 'BreadSettings')
+        >>> override(BakerSettings(), ["model=cake", "sugar=100"]).sugar
+        100
+        >>> override(BakerSettings(), ["sugar=100"])
+        Traceback (most recent call last):
+        ValueError: expected a setting that model=bread has, got 'sugar', which is one of cake; leave it out, or ...
+    """
+
+    #: The setting that says which class it is.
+    told_apart_by: ClassVar[str] = "model"
+    #: The task's own class, and the class of each model by name.
+    task_class: ClassVar[type[ModelSettings]]
+    classes: ClassVar[dict[str, type[ModelSettings]]]
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        super().__pydantic_init_subclass__(**kwargs)
+        if ModelSettings in cls.__bases__:
+            cls.task_class, cls.classes = cls, {}
+            return
+        field, common = (each.model_fields[cls.told_apart_by] for each in (cls, cls.task_class))
+        if field.annotation != common.annotation:
+            field.description = common.description
+            cls.classes.update(dict.fromkeys(_words(field.annotation), cls))
+
+    def __new__(cls, **values: Any) -> ModelSettings:
+        kind = cls.kind_of(values)
+        return super().__new__(kind if issubclass(kind, cls) else cls)
+
+    @classmethod
+    def _own_name(cls, name: str, values: Mapping[str, Any]) -> str:
+        # A model that there is not is what is said first.
+        return name if cls is cls.task_class else super()._own_name(name, values)
+
+    @classmethod
+    def model_of(cls, values: Mapping[str, Any]) -> str:
+        """The model that settings choose."""
+        chosen = {name.casefold(): value for name, value in values.items()}
+        word = str(chosen.get(cls.told_apart_by, cls.model_fields[cls.told_apart_by].default))
+        return _same_word(word, cls.classes) or word
+
+    @classmethod
+    def kind_of(cls, values: Mapping[str, Any]) -> type[ModelSettings]:
+        return cls.classes.get(cls.model_of(values), cls.task_class)
+
+    @classmethod
+    def every_field(cls) -> dict[str, FieldInfo]:
+        classes = dict.fromkeys((*cls.classes.values(), cls.task_class))
+        return {name: field for each in classes for name, field in each.model_fields.items()}
+
+    @classmethod
+    def models_with(cls, name: str) -> list[str]:
+        """The models that have a setting of this name, whatever its case."""
+        return [model for model, each in cls.classes.items() if _same_word(name, each.model_fields)]
+
+    def with_model(self, model: str) -> Any:
+        """The same, not yet checked, for another model: with what it has, too, and what it alone has as by default."""
+        kind = self.classes.get(self.model_of({self.told_apart_by: model}), type(self))
+        kept = {name: value for name, value in self if name in kind.model_fields}
+        return kind.model_construct(**{**kept, self.told_apart_by: model})

@@ -20,7 +20,9 @@ PATH = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
 
 def built(name, **changes):
     torch.manual_seed(0)
-    return build_graph_model(GraphSettings(model=name, **changes), num_features=6, num_classes=3).eval()
+    return build_graph_model(
+        GraphSettings(**GraphSettings.fitting({"model": name, **changes})), num_features=6, num_classes=3
+    ).eval()
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -230,7 +230,7 @@ def test_what_cannot_be_trained_is_said():
         GraphLearningTask(GraphSettings(inputs="features"), replace(TREE, features=None))
     with pytest.raises(ValueError, match="the graph is too small for the split"):
         GraphLearningTask(GraphSettings(), disease_tree(10))
-    with pytest.raises(ValueError, match="expected heads=1 with model=hybonet"):
+    with pytest.raises(ValueError, match="model=hybonet has, got 'heads', which is one of hybonet-attention, GAT;"):
         GraphSettings(heads=2)
 
 
@@ -243,7 +243,7 @@ def test_one_class_alone_is_refused():
 
 @pytest.mark.parametrize("model", ["hybonet", "HGCN", "GCN"])
 def test_a_card_tells_the_space_and_its_learned_curvature(tmp_path, model):
-    task = GraphLearningTask(GraphSettings(model=model, learn_curvature=model == "HGCN"), TREE)
+    task = GraphLearningTask(GraphSettings(model=model, **({"learn_curvature": True} if model == "HGCN" else {})), TREE)
     network = task.build_model()
     if model == "HGCN":
         network.manifold = Lorentz(-0.5, learnable=True)

@@ -278,7 +278,7 @@ def test_residual_dropout_is_for_the_blocks_of_hybonet():
     assert model.encoder_layers[0].feed_forward.linear2.residual_dropout == 0.3
     assert model.decoder_layers[0].cross_attn.out_proj.residual_dropout == 0.3
     assert model.source_position.linear.residual_dropout == 0.0
-    with pytest.raises(ValueError, match="expected residual_dropout with model=hybonet only, got model=euclidean"):
+    with pytest.raises(ValueError, match="model=euclidean has, got 'residual_dropout', which is one of hybonet;"):
         TranslationSettings.checked({"residual_dropout": 0.1, "model": "euclidean"})
 
 
@@ -302,5 +302,7 @@ def test_runs_of_before_the_scaled_form_are_the_papers(run, tmp_path):
 
 
 def test_norm_first_is_for_transformers():
-    with pytest.raises(ValueError, match="expected norm_first with model=hybonet, euclidean or hatt, got model=conv"):
+    with pytest.raises(
+        ValueError, match="convolution has, got 'norm_first', which is one of hybonet, euclidean, hatt;"
+    ):
         TranslationSettings.checked({"norm_first": True, "model": "convolution"})

@@ -230,7 +230,7 @@ class GraphModel(Predictor):
     def card_text(self) -> str:
         settings, sizes = self.task.settings, self.graph.statistics()
         manifold = getattr(self.model, "manifold", None)
-        learned = ", learned" if settings.learn_curvature else ""
+        learned = ", learned" if manifold is not None and manifold.learnable else ""
         space = "" if manifold is None else f", in hyperbolic space (K = {manifold.curvature:.6g}{learned})"
         what = "links" if settings.task == "lp" else "classes of nodes"
         return (

@@ -28,7 +28,7 @@ from hybonet.tasks.graph.evaluation import (
 from hybonet.tasks.graph.losses import class_margin, link_cross_entropy, link_margin
 from hybonet.tasks.graph.models.by_name import build_graph_model
 from hybonet.tasks.graph.models.node_model import NodeModel
-from hybonet.tasks.graph.settings import GraphSettings
+from hybonet.tasks.graph.settings import ClassPointSettings, GraphSettings, HyperbolicSettings
 from hybonet.training import generator_for
 
 __all__ = ["Batch", "GraphLearningTask", "GraphSettings"]
@@ -115,7 +115,8 @@ class GraphLearningTask:
         s = self.settings
         if s.input_radius is not None:
             features = stretched(features, s.input_radius)
-        stays = not s.learn_curvature and s.batch_size is None and s.device == "cpu"
+        learns_curvature = isinstance(s, HyperbolicSettings) and s.learn_curvature
+        stays = not learns_curvature and s.batch_size is None and s.device == "cpu"
         return features if stays and features.layout == torch.sparse_csr else features.to_dense()
 
     def build_model(self) -> NodeModel:
@@ -135,7 +136,7 @@ class GraphLearningTask:
             lr=s.lr,
             weight_decay=s.weight_decay,
             decoupled_weight_decay=s.decoupled_weight_decay,
-            update="exact" if s.optimizer == "riemannian" else "chart",
+            update="exact" if isinstance(s, ClassPointSettings) and s.optimizer == "riemannian" else "chart",
             precondition=False,
         )
 

@@ -7,21 +7,20 @@ from typing import ClassVar, Literal
 from pydantic import Field, model_validator
 
 from hybonet.tasks.knowledge_graph.losses import Loss
-from hybonet.training import LoopSettings
+from hybonet.training import ModelSettings
 
-Baseline = Literal["TransE", "DistMult", "ComplEx", "ConvE", "RotatE", "TuckER", "MuRE", "MuRP", "RotH", "AttH"]
-ModelName = Literal["hybonet", "hybonet-tangent", Baseline]
-
-#: What no other model has.
-_OF_HYBONET = ("optimizer", "max_norm", "scale", "init_std", "K", "loop_bias", "tie_symmetric", "learn_curvature")
+Baseline = Literal["DistMult", "ComplEx", "ConvE", "TuckER", "MuRE", "MuRP", "RotH", "AttH"]
+ModelName = Literal["hybonet", "hybonet-tangent", "TransE", "RotatE", Baseline]
 
 
-class KnowledgeGraphSettings(LoopSettings):
-    """Everything a training depends on, the data apart.
+class KnowledgeGraphSettings(ModelSettings):
+    """Everything a training depends on, the data apart: what all models have.
 
     Example:
         >>> KnowledgeGraphSettings(dim=16).loss
         'softmax'
+        >>> KnowledgeGraphSettings(model="RotatE", margin=6)
+        TranslationalSettings(...)
     """
 
     old_names: ClassVar[dict[str, str]] = {
@@ -92,49 +91,13 @@ class KnowledgeGraphSettings(LoopSettings):
         "Lacroix et al. 2018 has relations in it, too, and complex moduli)",
     )
     regularization: float = Field(0.0, ge=0, description="l2, n3: weight of the penalty")
-    optimizer: Literal["riemannian", "chart"] = Field(
-        "chart",
-        description="hybonet: how entities are moved. chart: Adam on the space coordinates (the chart), from which "
-        "time follows; riemannian (the paper): along geodesics",
-    )
     sparse_updates: bool = Field(
         False,
         description="move only the entities of a batch, as torch's SparseAdam does: a step then costs the same however "
         "many entities there are; not with negative_sampling=all",
     )
     lr: float = Field(0.005, gt=0, description="learning rate: the size of a step")
-    margin: float = Field(
-        8.0,
-        description="hybonet, TransE, RotatE: added to every score; bce: the squared distance below which a triple "
-        "counts as right",
-    )
-    max_norm: float | None = Field(
-        1.5,
-        gt=0,
-        description="hybonet: longest space part an entity may have, so that none runs far out; none: no bound",
-    )
-    scale: float = Field(
-        2.5,
-        gt=0,
-        description="hybonet: lambda of the relations' maps: how far out (in time) a relation can take an entity",
-    )
     dropout: float = Field(0.0, ge=0, lt=1, description="share of a head's coordinates set to 0 at random in training")
-    init_std: float | None = Field(
-        None,
-        gt=0,
-        description="hybonet: spread of an entity's coordinates at the start; small, rare entities lie where their few "
-        "triples put them and not where chance did; none: radius 1, as the paper",
-    )
-    K: float = Field(-1.0, lt=0, description="hybonet: curvature of the space, below 0")
-    loop_bias: bool = Field(
-        True, description="hybonet: let each relation learn whether an entity may stand in it to itself"
-    )
-    tie_symmetric: bool = Field(
-        False,
-        description="hybonet: relations that are symmetric in most of the training triples share one map with their "
-        "inverse, so that what is learnt of one is known of the other",
-    )
-    learn_curvature: bool = Field(False, description="hybonet: train the curvature too, from K on")
     inverse_weight: float = Field(
         0.0,
         ge=0,
@@ -174,19 +137,13 @@ class KnowledgeGraphSettings(LoopSettings):
         return self
 
     def unused(self) -> dict[str, str]:
-        """As for every task; also what another model than HyboNet, another loss or other candidates do not read.
+        """As for every task; also what another loss or other candidates do not read.
 
         Example:
-            >>> KnowledgeGraphSettings(model="RotH").unused()["scale"]
-            'model is RotH'
+            >>> KnowledgeGraphSettings().unused()["negatives"]
+            'negative_sampling is all: every entity is one'
         """
         unused = super().unused()
-        if not self.model.startswith("hybonet"):
-            unused |= dict.fromkeys(_OF_HYBONET, f"model is {self.model}")
-            if self.model not in ("TransE", "RotatE"):
-                unused["margin"] = f"model is {self.model}"
-        if self.model == "hybonet-tangent":
-            unused["scale"] = "model is hybonet-tangent"
         if self.loss == "softmax":
             unused["margin"] = "loss is softmax, which compares scores"
         if self.loss != "self_adversarial":
@@ -196,3 +153,65 @@ class KnowledgeGraphSettings(LoopSettings):
         if self.negative_sampling == "all":
             unused["negatives"] = "negative_sampling is all: every entity is one"
         return unused
+
+
+class _WithMargin(KnowledgeGraphSettings):
+    """Those of models whose scores have no natural zero."""
+
+    margin: float = Field(
+        8.0,
+        description="added to every score; bce: the squared distance below which a triple counts as right",
+    )
+
+
+class LorentzSettings(_WithMargin):
+    """Those of HyboNet, with its own maps or with maps through the tangent space."""
+
+    model: Literal["hybonet", "hybonet-tangent"] = "hybonet-tangent"
+    optimizer: Literal["riemannian", "chart"] = Field(
+        "chart",
+        description="how entities are moved. chart: Adam on the space coordinates (the chart), from which "
+        "time follows; riemannian (the paper): along geodesics",
+    )
+    max_norm: float | None = Field(
+        1.5,
+        gt=0,
+        description="longest space part an entity may have, so that none runs far out; none: no bound",
+    )
+    init_std: float | None = Field(
+        None,
+        gt=0,
+        description="spread of an entity's coordinates at the start; small, rare entities lie where their few "
+        "triples put them and not where chance did; none: radius 1, as the paper",
+    )
+    K: float = Field(-1.0, lt=0, description="curvature of the space, below 0")
+    learn_curvature: bool = Field(False, description="train the curvature too, from K on")
+    loop_bias: bool = Field(True, description="let each relation learn whether an entity may stand in it to itself")
+    tie_symmetric: bool = Field(
+        False,
+        description="relations that are symmetric in most of the training triples share one map with their "
+        "inverse, so that what is learnt of one is known of the other",
+    )
+
+
+class HyboNetSettings(LorentzSettings):
+    """Those of HyboNet alone."""
+
+    model: Literal["hybonet"] = "hybonet"
+    scale: float = Field(
+        2.5,
+        gt=0,
+        description="lambda of the relations' maps: how far out (in time) a relation can take an entity",
+    )
+
+
+class TranslationalSettings(_WithMargin):
+    """Those of models that move the head to the tail."""
+
+    model: Literal["TransE", "RotatE"] = "TransE"
+
+
+class BaselineSettings(KnowledgeGraphSettings):
+    """Those of models that need no other."""
+
+    model: Baseline = "RotH"

@@ -24,7 +24,12 @@ from hybonet.tasks.knowledge_graph.losses import all_entities_loss, binary_loss_
 from hybonet.tasks.knowledge_graph.models.inner_product import InnerProductModel
 from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
-from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings
+from hybonet.tasks.knowledge_graph.settings import (
+    HyboNetSettings,
+    KnowledgeGraphSettings,
+    LorentzSettings,
+    TranslationalSettings,
+)
 from hybonet.training import generator_for
 
 __all__ = ["Batch", "KnowledgeGraphSettings", "KnowledgeGraphTask", "evaluate", "rank_split"]
@@ -74,7 +79,7 @@ class KnowledgeGraphTask:
             )
         if teacher is not None:
             check_teachable(settings)
-        if not settings.model.startswith("hybonet"):
+        if not isinstance(settings, LorentzSettings):
             getattr(baselines, settings.model)(1, 1, settings.dim)  # a size that it cannot have is refused at once
         self.settings, self.data, self.teacher = settings, data, teacher
         #: What the record says of the models that were asked.
@@ -84,7 +89,8 @@ class KnowledgeGraphTask:
             self.known_answers = KnownAnswers(data.with_reciprocals("train"), both)
             self.known_triples = KnownTriples(data.with_reciprocals("train"), data.num_entities, both)
         self.symmetric = torch.zeros(data.num_relations, dtype=torch.bool)
-        if settings.tie_symmetric or settings.symmetric_logit_scale is not None:
+        tied = isinstance(settings, LorentzSettings) and settings.tie_symmetric
+        if tied or settings.symmetric_logit_scale is not None:
             self.symmetric = symmetric_share(data.train, data.num_entities, data.num_relations) > 0.5
         self.logit_scale = torch.full((data.num_relations,), settings.logit_scale)
         if settings.symmetric_logit_scale is not None:
@@ -105,27 +111,29 @@ class KnowledgeGraphTask:
 
     def _build_model(self) -> TripleModel:
         s, counts = self.settings, (self.data.num_entities, self.data.num_relations)
-        if not s.model.startswith("hybonet"):
-            margin = {"margin": s.margin} if s.model in ("TransE", "RotatE") else {}
+        if not isinstance(s, LorentzSettings):
+            margin = {"margin": s.margin} if isinstance(s, TranslationalSettings) else {}
             return getattr(baselines, s.model)(*counts, s.dim, dropout=s.dropout, **margin)
         return TripleScorer(
             *counts,
             s.dim,
             max_norm=s.max_norm,
-            scale=s.scale,
             margin=s.margin,
             dropout=s.dropout,
             init_std=s.init_std,
             loop_bias=s.loop_bias,
             symmetric=self.symmetric.nonzero().flatten().tolist() if s.tie_symmetric else (),
-            transform="tangent" if s.model == "hybonet-tangent" else "lorentz",
+            **({"scale": s.scale} if isinstance(s, HyboNetSettings) else {"transform": "tangent"}),
             manifold=Lorentz(s.K, learnable=s.learn_curvature),
         )
 
     def build_optimizer(self, model: nn.Module) -> RiemannianAdam:
-        update: Literal["exact", "chart"] = "exact" if self.settings.optimizer == "riemannian" else "chart"
+        s = self.settings
+        update: Literal["exact", "chart"] = "chart"
+        if isinstance(s, LorentzSettings) and s.optimizer == "riemannian":
+            update = "exact"
         # Plain Adam in the chart: its own scaling by coordinate makes the metric's superfluous here.
-        return RiemannianAdam(model, lr=self.settings.lr, update=update, precondition=False)
+        return RiemannianAdam(model, lr=s.lr, update=update, precondition=False)
 
     def batches_per_epoch(self) -> int:
         return -(-2 * len(self.data.train) // self.settings.batch_size)
@@ -275,7 +283,7 @@ def score_with_inverse(model: TripleModel, graph: TripleData, weight: float, pow
 def check_teachable(settings: KnowledgeGraphSettings) -> None:
     """Refuse settings whose loss has no place for the answers of teachers."""
     name = settings.model
-    scored = name.startswith("hybonet") or issubclass(getattr(baselines, name), InnerProductModel)
+    scored = isinstance(settings, LorentzSettings) or issubclass(getattr(baselines, name), InnerProductModel)
     if settings.loss != "softmax" or settings.negative_sampling == "per_triple" or not scored:
         raise ValueError(
             "expected loss=softmax, negative_sampling=shared or all, and a model that scores by inner products with a "

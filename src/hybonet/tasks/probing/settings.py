@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from hybonet.tasks.probing.models.tree_probe import ProbeKind
-from hybonet.training import LoopSettings, ScheduleSettings
+from hybonet.training import ModelSettings, ScheduleSettings
 
 
-class ProbeSettings(LoopSettings):
+class ProbeSettings(ModelSettings):
     """Settings of probes; the defaults suit a treebank of ten thousand sentences."""
+
+    told_apart_by: ClassVar[str] = "probe"
 
     epochs: int = Field(12, ge=1, description="passes over the training sentences")
     validate_every: int = Field(2, ge=1, description="epochs between measurements on the validation sentences")
@@ -24,8 +26,6 @@ class ProbeSettings(LoopSettings):
     dim: int = Field(
         64, ge=2, description="coordinates of the probe's space, for lorentz and poincare ambient: time included"
     )
-    K: float = Field(-1.0, lt=0, description="curvature of the space of a lorentz probe")
-    scale: float = Field(2.0, gt=0, description="lorentz: λ of its Lorentz linear layers at the start")
     state_length: float | None = Field(
         3.0,
         gt=0,
@@ -40,3 +40,17 @@ class ProbeSettings(LoopSettings):
         description="to see what the probe itself can do: random-weights takes the encoder before its training; "
         "shuffled-labels gives the words of every sentence each other's places in the tree",
     )
+
+
+class LorentzSettings(ProbeSettings):
+    """Those of Lorentz probes."""
+
+    probe: Literal["lorentz"] = "lorentz"
+    K: float = Field(-1.0, lt=0, description="curvature of the space")
+    scale: float = Field(2.0, gt=0, description="λ of its Lorentz linear layers at the start")
+
+
+class OtherSettings(ProbeSettings):
+    """Those of other probes."""
+
+    probe: Literal["poincare", "euclidean"] = "euclidean"

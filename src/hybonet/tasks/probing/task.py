@@ -23,7 +23,7 @@ from hybonet.data.trees.loading import SPLITS
 from hybonet.geometry import Lorentz
 from hybonet.metrics.probing import PROTOCOL, ProbeMeter, ProbeScores
 from hybonet.tasks.probing.models.tree_probe import TreeProbes
-from hybonet.tasks.probing.settings import ProbeSettings
+from hybonet.tasks.probing.settings import LorentzSettings, ProbeSettings
 from hybonet.training import generator_for
 
 #: Predicted distances held at once while measuring.
@@ -103,9 +103,8 @@ class ProbeData:
 def build_probes(settings: ProbeSettings, states: Tensor, manifold: Lorentz | None) -> TreeProbes:
     """Probes for states ``(words, layers, d)``, of any treebank."""
     layers, features = states.shape[1:]
-    return TreeProbes(
-        settings.probe, layers, features, settings.dim, states=manifold, scale=settings.scale, K=settings.K
-    )
+    own = {"scale": settings.scale, "K": settings.K} if isinstance(settings, LorentzSettings) else {}
+    return TreeProbes(settings.probe, layers, features, settings.dim, states=manifold, **own)
 
 
 class TreeProbingTask:

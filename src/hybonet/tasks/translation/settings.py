@@ -7,13 +7,15 @@ from typing import ClassVar, Literal
 from pydantic import Field, model_validator
 
 from hybonet.data.text.tokenizer import TokenizerKind
-from hybonet.training import LoopSettings
+from hybonet.training import ModelSettings
 
-ModelName = Literal["hybonet", "euclidean", "hatt", "convolution", "poincare"]
+_Transformer = Literal["hybonet", "euclidean", "hatt"]
+_Convolutional = Literal["convolution", "poincare"]
+ModelName = Literal[_Transformer, _Convolutional]
 
 
-class TranslationSettings(LoopSettings):
-    """Everything a training depends on, the data apart.
+class TranslationSettings(ModelSettings):
+    """Everything a training depends on, the data apart: what all models have.
 
     Example:
         >>> TranslationSettings(dim=64).tokenizer
@@ -36,25 +38,8 @@ class TranslationSettings(LoopSettings):
     feedforward: int | None = Field(None, ge=4, description="dimensions inside feed-forward blocks; none: 4 times dim")
     dropout: float = Field(0.1, ge=0, lt=1, description="share of numbers set to 0 at random in training")
     attention_dropout: float = Field(0.1, ge=0, lt=1, description="the same for attention weights")
-    residual_dropout: float | None = Field(
-        None,
-        ge=0,
-        lt=1,
-        description="hybonet: the same for what a block adds to its input; none: dropout, but 0 with form=paper; "
-        "euclidean and hatt have dropout there",
-    )
     positions: Literal["learned", "sinusoidal"] | None = Field(
         None, description="vectors of places in a sentence; none: sinusoidal for euclidean and hatt, else learned"
-    )
-    form: Literal["scaled", "paper"] = Field(
-        "scaled",
-        description="hybonet: scaled (learns as the Euclidean Transformer with norms before its blocks does) or paper "
-        "(the paper's layers)",
-    )
-    norm_first: bool | None = Field(
-        None,
-        description="hybonet, euclidean, hatt: blocks normalise what they read and add to it, instead of normalising "
-        "the sum: bears larger steps; none: hybonet in the scaled form has it, others not",
     )
     tokenizer: TokenizerKind = Field(
         "unigram",
@@ -78,18 +63,8 @@ class TranslationSettings(LoopSettings):
     label_smoothing: float = Field(
         0.1, ge=0, lt=1, description="share of the target moved to all other tokens, against overconfidence"
     )
-    optimizer: Literal["riemannian", "chart"] = Field(
-        "riemannian",
-        description="how points are moved. riemannian (the paper): along geodesics; chart: Adam on the space "
-        "coordinates (the chart), from which time follows",
-    )
     lr: float = Field(0.005, gt=0, description="learning rate: the size of a step, at its highest")
     weight_decay: float = Field(0.0, ge=0, description="pull of the matrices' numbers to 0 (not of points or biases)")
-    K: float = Field(-1.0, lt=0, description="hybonet: curvature of the space, below 0")
-    learn_curvature: bool = Field(False, description="hybonet: train the curvature too, from K on")
-    init_std: float | None = Field(
-        None, gt=0, description="hybonet: spread of a token's coordinates at the start; none: radius about 1"
-    )
     compile: bool = Field(
         False,
         description="compile the model with torch.compile, which takes a minute or two and a C++ compiler; on "
@@ -108,20 +83,6 @@ class TranslationSettings(LoopSettings):
                 f"expected dim to be a multiple of heads, two or more dimensions per head, got dim={self.dim} and "
                 f"heads={self.heads}; for this dim use heads {', '.join(map(str, fitting))}"
             )
-        own = {
-            "K": self.K != -1.0,
-            "learn_curvature": self.learn_curvature,
-            "init_std": self.init_std is not None,
-            "residual_dropout": bool(self.residual_dropout),
-        }
-        unused = [name for name, changed in own.items() if changed and self.model != "hybonet"]
-        if unused:
-            raise ValueError(f"expected {unused[0]} with model=hybonet only, got model={self.model}; leave it out")
-        if self.norm_first and self.model not in ("hybonet", "euclidean", "hatt"):
-            raise ValueError(
-                f"expected norm_first with model=hybonet, euclidean or hatt, got model={self.model}; set "
-                "norm_first=false"
-            )
         if self.subword_sampling is not None and self.tokenizer != "unigram":
             raise ValueError(
                 f"expected subword_sampling with tokenizer=unigram, got tokenizer={self.tokenizer}; leave it out"
@@ -132,3 +93,48 @@ class TranslationSettings(LoopSettings):
                 "hold the longest sentence"
             )
         return self
+
+
+class TransformerSettings(TranslationSettings):
+    """Those of Transformers."""
+
+    model: _Transformer = "euclidean"
+    norm_first: bool | None = Field(
+        None,
+        description="blocks normalise what they read and add to it, instead of normalising "
+        "the sum: bears larger steps; none: hybonet in the scaled form has it, others not",
+    )
+
+
+class HyboNetSettings(TransformerSettings):
+    """Those of HyboNet."""
+
+    model: Literal["hybonet"] = "hybonet"
+    form: Literal["scaled", "paper"] = Field(
+        "scaled",
+        description="scaled (learns as the Euclidean Transformer with norms before its blocks does) or paper "
+        "(the paper's layers)",
+    )
+    residual_dropout: float | None = Field(
+        None,
+        ge=0,
+        lt=1,
+        description="the same for what a block adds to its input; none: dropout, but 0 with form=paper; "
+        "euclidean and hatt have dropout there",
+    )
+    optimizer: Literal["riemannian", "chart"] = Field(
+        "riemannian",
+        description="how points are moved. riemannian (the paper): along geodesics; chart: Adam on the space "
+        "coordinates (the chart), from which time follows",
+    )
+    K: float = Field(-1.0, lt=0, description="curvature of the space, below 0")
+    learn_curvature: bool = Field(False, description="train the curvature too, from K on")
+    init_std: float | None = Field(
+        None, gt=0, description="spread of a token's coordinates at the start; none: radius about 1"
+    )
+
+
+class ConvolutionSettings(TranslationSettings):
+    """Those of models made of convolutions."""
+
+    model: _Convolutional = "convolution"

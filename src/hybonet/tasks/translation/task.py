@@ -17,7 +17,7 @@ from hybonet.data.text.translation_data import TranslationData
 from hybonet.geometry import Lorentz
 from hybonet.optim import RiemannianAdam
 from hybonet.tasks.translation.models.translation_model import TranslatorBase
-from hybonet.tasks.translation.settings import TranslationSettings
+from hybonet.tasks.translation.settings import HyboNetSettings, TransformerSettings, TranslationSettings
 from hybonet.training import generator_for
 from hybonet.training.random_numbers import seed_for
 
@@ -58,7 +58,8 @@ class TranslationTask:
 
     def build_optimizer(self, model: nn.Module) -> RiemannianAdam:
         s = self.settings
-        update: Literal["exact", "chart"] = "exact" if s.optimizer == "riemannian" else "chart"
+        exact = isinstance(s, HyboNetSettings) and s.optimizer == "riemannian"
+        update: Literal["exact", "chart"] = "exact" if exact else "chart"
         return RiemannianAdam(model, lr=s.lr, weight_decay=s.weight_decay, update=update, precondition=False)
 
     def batches_per_epoch(self) -> int:
@@ -119,11 +120,11 @@ def build_translation_model(
     """
     s = settings
     own: dict[str, Any] = {} if s.positions is None else {"positions": s.positions}
-    if s.model == "hybonet":
+    if isinstance(s, HyboNetSettings):
         own |= {"manifold": Lorentz(s.K, learnable=s.learn_curvature), "init_std": s.init_std}
         own |= {"form": s.form, "residual_dropout": s.residual_dropout, "norm_first": s.norm_first}
-    elif s.norm_first:
-        own["norm_first"] = True
+    elif isinstance(s, TransformerSettings):
+        own["norm_first"] = bool(s.norm_first)
     module, _, name = _MODELS[s.model].partition(":")
     return getattr(import_module(f"hybonet.tasks.translation.models.{module}"), name)(
         source_vocabulary,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hybonet.tasks.typing.settings import TypingSettings
+from hybonet.tasks.typing.settings import HyboNetSettings, TypingSettings
 from hybonet.training import ScheduleSettings
 from hybonet.training.ranges import Between, OneOf, Range
 
@@ -36,9 +36,9 @@ def default(**changes: Any) -> TypingSettings:
     return TypingSettings(**settings)
 
 
-def paper() -> TypingSettings:
+def paper() -> HyboNetSettings:
     """The paper's settings."""
-    return TypingSettings(
+    return HyboNetSettings(
         dim=128,
         feedforward=512,
         attention_dropout=0.2,

@@ -19,7 +19,7 @@ from hybonet.optim import RiemannianAdam
 from hybonet.tasks.typing import models as baselines
 from hybonet.tasks.typing.models.entity_typer import EntityTyper
 from hybonet.tasks.typing.models.mention_classifier import MentionClassifier
-from hybonet.tasks.typing.settings import TypingSettings
+from hybonet.tasks.typing.settings import HyboNetSettings, LorentzSettings, TypingSettings
 from hybonet.training import generator_for
 
 __all__ = ["Batch", "EntityTypingTask", "TypingSettings", "level_loss", "predictions"]
@@ -73,8 +73,9 @@ class EntityTypingTask:
         return torch.logit(share.clamp_max(0.99))
 
     def build_optimizer(self, model: nn.Module) -> RiemannianAdam:
-        update: Literal["exact", "chart"] = "exact" if self.settings.optimizer == "riemannian" else "chart"
         s = self.settings
+        exact = isinstance(s, LorentzSettings) and s.optimizer == "riemannian"
+        update: Literal["exact", "chart"] = "exact" if exact else "chart"
         return RiemannianAdam(model, lr=s.lr, weight_decay=s.weight_decay, update=update, precondition=False)
 
     def batches_per_epoch(self) -> int:
@@ -174,8 +175,11 @@ def build_model(settings: TypingSettings, data: MentionData, train: Tensor | Non
     }
     if s.model == "LabelGCN":
         return baselines.LabelGCN(words, count, s.dim, together=train, **shared)
-    if not s.model.startswith("hybonet"):
+    if not isinstance(s, LorentzSettings):
         return getattr(baselines, s.model)(words, count, s.dim, **shared)
+    own: dict[str, Any] = {"transform": "tangent"}
+    if isinstance(s, HyboNetSettings):
+        own = {"scale": s.scale, "norm_first": s.norm_first}
     return EntityTyper(
         words,
         count,
@@ -184,12 +188,10 @@ def build_model(settings: TypingSettings, data: MentionData, train: Tensor | Non
         heads=s.heads,
         feedforward=s.feedforward,
         attention_dropout=s.attention_dropout,
-        scale=s.scale,
         positions=s.positions,
-        norm_first=s.norm_first,
         merge_feedforward=s.merge_feedforward,
-        transform="tangent" if s.model == "hybonet-tangent" else "lorentz",
         manifold=Lorentz(s.K),
+        **own,
         **shared,
     )
 

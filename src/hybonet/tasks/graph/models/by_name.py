@@ -6,7 +6,14 @@ from typing import Any
 
 from hybonet.geometry import Lorentz
 from hybonet.tasks.graph.models.node_model import NodeModel
-from hybonet.tasks.graph.settings import GraphSettings
+from hybonet.tasks.graph.settings import (
+    AttentionSettings,
+    GATSettings,
+    GraphSettings,
+    HyboNetSettings,
+    HyperbolicSettings,
+    TangentSettings,
+)
 
 
 def build_graph_model(
@@ -42,18 +49,13 @@ def build_graph_model(
         # A margin is undone by a temperature that learns; after a training by margins both are fitted.
         "learn_decoder": s.learn_decoder and s.loss == "cross_entropy",
     }
-    if s.model in ("HGCN", "HAT", "LGCN"):
-        return getattr(tangent_graphs, s.model)(**shared, manifold=Lorentz(s.K, learnable=s.learn_curvature))
-    if not s.model.startswith("hybonet"):
-        heads = {"heads": s.heads} if s.model == "GAT" else {}
-        return getattr(euclidean_graphs, s.model)(**shared, **heads)
-    kind = s.model.partition("-")[2] or "convolution"
-    return GraphNetwork(
-        **shared,
-        layer=kind,  # type: ignore[arg-type]
-        heads=s.heads,
-        activation=None if s.activation == "none" else s.activation,
-        scale=s.scale,
-        time_gate=s.time_gate,
-        manifold=Lorentz(s.K, learnable=s.learn_curvature),
-    )
+    if isinstance(s, HyperbolicSettings):
+        shared["manifold"] = Lorentz(s.K, learnable=s.learn_curvature)
+    if isinstance(s, HyboNetSettings):
+        shared |= {"scale": s.scale, "time_gate": s.time_gate}
+    if isinstance(s, AttentionSettings | GATSettings):
+        shared["heads"] = s.heads
+    if isinstance(s, TangentSettings):
+        kind: Any = s.model.partition("-")[2] or "convolution"
+        return GraphNetwork(**shared, layer=kind, activation=None if s.activation == "none" else s.activation)
+    return getattr(tangent_graphs if isinstance(s, HyperbolicSettings) else euclidean_graphs, s.model)(**shared)
