@@ -141,7 +141,7 @@ def test_a_recipe_is_shown_with_meanings_or_as_json(folder: Path) -> None:
     text = run("recipes show paper-wn18rr-32", folder).output
     row = next(line for line in text.splitlines() if line.startswith("max_norm "))
     assert row.split(maxsplit=2)[1] == "1.5"
-    assert row.split(maxsplit=2)[2].startswith("hybonet: longest space part")
+    assert row.split(maxsplit=2)[2].startswith("longest space part")
     assert json.loads(run("recipes show paper-wn18rr-32 --json", folder).output)["scale"] == 3.5
 
 

@@ -60,7 +60,8 @@ def show_recipe(
         console = Console(highlight=False)
         console.print(table)
         given = " --data ENCODER" if shown.task == "probe" else ""
+        own = {key for key, _, _ in describe(settings)}
         console.print(f"\n{command_for(shown.task)}{given} --recipe {name} --set key=value changes any of these.")
         if shown.ranges:
-            searched = ", ".join(f"{key} {each}" for key, each in shown.ranges.items())
+            searched = ", ".join(f"{key} {each}" for key, each in shown.ranges.items() if key in own)
             console.print(f"hybonet tune {shown.task} --recipe {name} searches {searched}.")
