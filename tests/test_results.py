@@ -6,12 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-<<<<<<< HEAD
-from hybonet.reporting.run_report import load_records
-=======
 from hybonet.recipes import recipe
-from hybonet.reporting.run_records import load_records
->>>>>>> 3508cab (Settings are those of the chosen model: a class per model or few, told apart by its name; what a model lacks is refused everywhere alike)
+from hybonet.reporting.run_report import load_records
 from hybonet.tasks.base import spec
 from hybonet.training import override
 from hybonet.training.ranges import read_ranges
