@@ -56,7 +56,7 @@ def dress_all(figure: Figure) -> None:
     """The same for everything in a figure; warns of letters that are missing."""
     from matplotlib.text import Text
 
-    missing = set[str]().union(*(dress(each) for each in figure.findobj(Text)))  # type: ignore[arg-type]
+    missing = set[str]().union(*(dress(each) for each in figure.findobj(Text)))
     if missing:
         shown = " ".join(sorted(missing)[:8])
         scripts = ", ".join(sorted({unicodedata.name(each, "unknown").split()[0].lower() for each in missing})[:3])

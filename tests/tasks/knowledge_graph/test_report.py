@@ -47,12 +47,20 @@ def shown(table: object) -> list[str]:
 @pytest.mark.parametrize("table", [metrics_table(RECORD), *evaluation_tables(RESULT)])
 def test_a_row_is_a_line_and_no_number_is_cut(table):
     lines = shown(table)
-    title = 0 if table.title is None else table.title.count("\n") + 1
+    title = 0 if table.title is None else str(table.title).count("\n") + 1
     assert len(lines) == title + 2 + table.row_count, "\n".join(lines)
     assert max(map(len, lines)) <= 80
     for line in lines[title + 2 :]:
         assert "0.123  0.456  0.789  0.321  12345.6  1.054" in line
     assert "H@10" in lines[title]
+
+
+def test_intervals_stand_below_their_figures():
+    bounds = {"interval": {name: [0.1, 1.0] for name in ("mrr", "hits@1", "hits@3", "hits@10")}}
+    whole = {**RESULT, **dict.fromkeys(("both", "tails", "heads"), METRICS | bounds)}
+    lines = shown(evaluation_tables(whole)[0])
+    assert [line.split() for line in lines if "95 %" in line] == [["95", "%", *[".100–1.00"] * 4]] * 3
+    assert max(map(len, lines)) <= 80
 
 
 def test_a_name_is_whole_if_it_fits_and_ends_in_dots_if_not():
