@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from hybonet.optim import RiemannianAdam
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel
 from hybonet.tasks.knowledge_graph.task import evaluate
@@ -10,10 +11,11 @@ from tests.recipes.test_recipes import toy_graph
 
 pytest.importorskip("pykeen")
 from pykeen.evaluation import RankBasedEvaluator
+from pykeen.pipeline import pipeline
 from pykeen.predict import predict_target
 from pykeen.triples.triples_factory import KGInfo
 
-from hybonet.interop.pykeen import PykeenModel, triples_factory
+from hybonet.interop.pykeen import HyboNet, PykeenModel, triples_factory
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +71,35 @@ def test_given_candidates_are_columns_of_all(graph, scorer):
 
 
 def test_graphs_that_do_not_fit_are_refused(scorer):
-    with pytest.raises(ValueError, match="without inverse triples"):
-        PykeenModel(scorer, KGInfo(num_entities=20, num_relations=2, create_inverse_triples=True))
     with pytest.raises(ValueError, match="got 20 and 5"):
         PykeenModel(scorer, KGInfo(num_entities=20, num_relations=5, create_inverse_triples=False))
+
+
+def test_the_pipeline_trains_a_scorer_that_both_measure_alike(graph):
+    result = pipeline(
+        training=triples_factory(graph, inverse=True),
+        testing=triples_factory(graph, "test"),
+        model=HyboNet,
+        model_kwargs={"dim": 8},
+        optimizer=RiemannianAdam,
+        optimizer_kwargs={"lr": 0.03},
+        training_loop="lcwa",
+        epochs=15,
+        training_kwargs={"batch_size": 16, "use_tqdm": False},
+        evaluation_kwargs={"batch_size": 8, "use_tqdm": False, "additional_filter_triples": [graph.train, graph.valid]},
+        random_seed=0,
+        device="cpu",
+    )
+    scorer = result.model.scorer.eval()
+    assert result.losses[-1] < 0.5 * result.losses[0]
+    assert scorer.manifold.check_point(scorer.entities.points())
+    ours, learned = evaluate(scorer, graph, "test"), evaluate(scorer, graph, "train")
+    for ours_side, their_side in (("both", "both"), ("tails", "tail"), ("heads", "head")):
+        assert learned[ours_side]["mrr"] > 0.5  # heads, too, are found
+        expected = result.get_metric(f"{their_side}.realistic.inverse_harmonic_mean_rank")
+        assert ours[ours_side]["mrr"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_pipeline_needs_inverse_triples(graph):
+    with pytest.raises(ValueError, match="expected triples with their inverses"):
+        HyboNet(triples_factory=triples_factory(graph))

@@ -1,4 +1,6 @@
-"""Let PyKEEN's evaluators and prediction functions run on a trained scorer of triples (extra ``pykeen``)."""
+"""Let PyKEEN's evaluators and prediction functions run on a trained scorer of triples, and its ``pipeline()`` train one
+(extra ``pykeen``).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import torch
+from pykeen.losses import CrossEntropyLoss
 from pykeen.models import Model
 from pykeen.triples import TriplesFactory
 from pykeen.triples.triples_factory import KGInfo
@@ -13,10 +16,11 @@ from pykeen.utils import NoRandomSeedNecessary
 from torch import Tensor, nn
 
 from hybonet.data.triples.triple_data import SplitName, TripleData
+from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 
 
-def triples_factory(graph: TripleData, split: SplitName = "train") -> TriplesFactory:
-    """A part of a graph as PyKEEN keeps it, under the same ids.
+def triples_factory(graph: TripleData, split: SplitName = "train", *, inverse: bool = False) -> TriplesFactory:
+    """A part of a graph as PyKEEN keeps it, under the same ids; with inverse triples if that is asked for.
 
     Example:
         >>> factory = triples_factory(TripleData.from_labels([("dog", "is a", "canine")]))
@@ -27,6 +31,7 @@ def triples_factory(graph: TripleData, split: SplitName = "train") -> TriplesFac
         graph.triples(split),
         entity_to_id={label: number for number, label in enumerate(graph.entities)},
         relation_to_id={label: number for number, label in enumerate(graph.relations)},
+        create_inverse_triples=inverse,
         metadata={"source": graph.source},
     )
 
@@ -34,13 +39,13 @@ def triples_factory(graph: TripleData, split: SplitName = "train") -> TriplesFac
 class PykeenModel(Model):
     """A ``TripleScorer`` in PyKEEN's clothes, to evaluate and to predict.
 
-    Tails are scored by the relation itself, heads by its reciprocal, as our own evaluation does. Train with
-    ``hybonet train kg``: PyKEEN's optimisers know nothing of points on the sheet.
+    Tails are scored by the relation itself, heads by its inverse, as our own evaluation does.
 
     Args:
         scorer: takes ``(heads, relations)``, ``(heads, relations, tails)`` or ``(heads, relations, pool=tails)``, as a
-            ``TripleModel`` does; its relation ``r + num_relations`` is r read backwards.
-        triples_factory: the graph (:func:`triples_factory`), without inverse triples: the scorer has its own.
+            ``TripleModel`` does; its relation ``r + num_relations`` is the inverse of r.
+        triples_factory: the graph (:func:`triples_factory`), with inverse triples or without: the scorer has its own.
+        options: of PyKEEN's ``Model``, such as the loss.
 
     Example:
         >>> from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
@@ -51,41 +56,44 @@ class PykeenModel(Model):
 
     hpo_default: ClassVar[Mapping[str, Any]] = {}
 
-    def __init__(self, scorer: nn.Module, triples_factory: KGInfo) -> None:
-        no_seed: Any = NoRandomSeedNecessary
-        super().__init__(triples_factory=triples_factory, random_seed=no_seed)
-        if self.use_inverse_triples:
-            raise ValueError(
-                "expected a triples factory without inverse triples, since the scorer has reciprocal relations of its "
-                "own; build it with create_inverse_triples=False"
-            )
+    def __init__(self, scorer: nn.Module, triples_factory: KGInfo, **options: Any) -> None:
+        super().__init__(triples_factory=triples_factory, **{"random_seed": NoRandomSeedNecessary, **options})
         sizes = (scorer.num_entities, scorer.num_relations)
-        if sizes != (self.num_entities, self.num_relations):
+        if sizes != (self.num_entities, self.num_real_relations):
             raise ValueError(
                 f"expected a triples factory with the scorer's {sizes[0]} entities and {sizes[1]} relations, got "
-                f"{self.num_entities} and {self.num_relations}; build it with hybonet.interop.pykeen.triples_factory"
+                f"{self.num_entities} and {self.num_real_relations}; build it with "
+                "hybonet.interop.pykeen.triples_factory"
             )
         self.scorer: Any = scorer
 
+    def _own(self, relations: Tensor) -> Tensor:
+        """The scorer's numbers of relations: with inverse triples, PyKEEN calls r and its inverse 2r and 2r + 1."""
+        if not self.use_inverse_triples:
+            return relations
+        return relations // 2 + relations % 2 * self.num_real_relations
+
     def score_hrt(self, hrt_batch: Tensor, *, mode: Any = None) -> Tensor:
-        return self.scorer(*hrt_batch.unbind(1)).unsqueeze(1)
+        heads, relations, tails = hrt_batch.unbind(1)
+        return self.scorer(heads, self._own(relations), tails).unsqueeze(1)
 
     def score_t(
         self, hr_batch: Tensor, *, slice_size: int | None = None, mode: Any = None, tails: Tensor | None = None
     ) -> Tensor:
-        return self._entities(hr_batch[:, 0], hr_batch[:, 1], tails)
+        return self._entities(hr_batch[:, 0], self._own(hr_batch[:, 1]), tails)
 
     def score_h(
         self, rt_batch: Tensor, *, slice_size: int | None = None, mode: Any = None, heads: Tensor | None = None
     ) -> Tensor:
-        return self._entities(rt_batch[:, 1], rt_batch[:, 0] + self.num_relations, heads)
+        inverse = (self._own(rt_batch[:, 0]) + self.num_real_relations) % (2 * self.num_real_relations)
+        return self._entities(rt_batch[:, 1], inverse, heads)
 
     def score_r(
         self, ht_batch: Tensor, *, slice_size: int | None = None, mode: Any = None, relations: Tensor | None = None
     ) -> Tensor:
         heads, tails = ht_batch.unbind(1)
         every = torch.arange(self.num_relations, device=heads.device) if relations is None else relations
-        columns = every.expand(len(heads), -1).unbind(1)
+        columns = self._own(every).expand(len(heads), -1).unbind(1)
         return torch.stack([self.scorer(heads, column, tails) for column in columns], dim=1)
 
     def _entities(self, entities: Tensor, relations: Tensor, candidates: Tensor | None) -> Tensor:
@@ -103,3 +111,51 @@ class PykeenModel(Model):
 
     def _get_entity_len(self, *, mode: Any = None) -> int:
         return self.num_entities
+
+
+class HyboNet(PykeenModel):
+    """The paper's scorer, for PyKEEN to build and to train: ``pipeline(model=HyboNet, ...)``.
+
+    The data need ``create_inverse_triples=True``, since heads are found by inverse relations. Any of torch's optimisers
+    leaves the entities on the manifold; :class:`hybonet.optim.RiemannianAdam` is the paper's.
+
+    Args:
+        triples_factory: the graph, with inverse triples.
+        dim: ambient coordinates per entity.
+        margin: added to every score.
+        dropout: of a head's coordinates.
+        loss, random_seed: of PyKEEN's ``Model``; softmax by default.
+        options: of :class:`~hybonet.tasks.knowledge_graph.models.triple_scorer.TripleScorer`.
+
+    Example:
+        >>> graph = TripleData.from_labels([("dog", "is a", "canine"), ("wolf", "is a", "canine")])
+        >>> model = HyboNet(triples_factory=triples_factory(graph, inverse=True), dim=8, random_seed=0)
+        >>> model.predict_t(torch.tensor([[1, 0]])).shape
+        torch.Size([1, 3])
+    """
+
+    loss_default: ClassVar[Any] = CrossEntropyLoss
+    hpo_default: ClassVar[Mapping[str, Any]] = {"dim": {"type": int, "low": 16, "high": 256, "q": 16}}
+
+    def __init__(
+        self,
+        *,
+        triples_factory: KGInfo,
+        dim: int = 32,
+        margin: float = 8.0,
+        dropout: float = 0.0,
+        loss: Any = None,
+        loss_kwargs: Any = None,
+        random_seed: int | None = None,
+        **options: Any,
+    ) -> None:
+        if not triples_factory.create_inverse_triples:
+            raise ValueError(
+                "expected triples with their inverses, by which heads are found, got a factory without; build it with "
+                "create_inverse_triples=True, or say dataset_kwargs={'create_inverse_triples': True}"
+            )
+        if random_seed is not None:
+            torch.manual_seed(random_seed)
+        sizes = (triples_factory.num_entities, triples_factory.real_num_relations)
+        scorer = TripleScorer(*sizes, dim, margin=margin, dropout=dropout, **options)
+        super().__init__(scorer, triples_factory, loss=loss, loss_kwargs=loss_kwargs, random_seed=random_seed)
