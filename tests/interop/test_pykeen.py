@@ -15,7 +15,8 @@ from pykeen.pipeline import pipeline
 from pykeen.predict import predict_target
 from pykeen.triples.triples_factory import KGInfo
 
-from hybonet.interop.pykeen import HyboNet, PykeenModel, triples_factory
+from hybonet.interop.pykeen import PykeenModel, triples_factory
+from hybonet.tasks.knowledge_graph.pykeen import HyboNet
 
 
 @pytest.fixture(scope="module")

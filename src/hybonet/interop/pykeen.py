@@ -1,5 +1,5 @@
-"""Let PyKEEN's evaluators and prediction functions run on a trained scorer of triples, and its ``pipeline()`` train one
-(extra ``pykeen``).
+"""Let PyKEEN's evaluators and prediction functions run on a trained scorer of triples (extra ``pykeen``); its
+``pipeline()`` trains :class:`hybonet.tasks.knowledge_graph.pykeen.HyboNet`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import torch
-from pykeen.losses import CrossEntropyLoss
 from pykeen.models import Model
 from pykeen.triples import TriplesFactory
 from pykeen.triples.triples_factory import KGInfo
@@ -16,7 +15,6 @@ from pykeen.utils import NoRandomSeedNecessary
 from torch import Tensor, nn
 
 from hybonet.data.triples.triple_data import SplitName, TripleData
-from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 
 
 def triples_factory(graph: TripleData, split: SplitName = "train", *, inverse: bool = False) -> TriplesFactory:
@@ -48,8 +46,7 @@ class PykeenModel(Model):
         options: of PyKEEN's ``Model``, such as the loss.
 
     Example:
-        >>> from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
-        >>> factory = triples_factory(TripleData.from_labels([("dog", "is a", "canine")]))
+        >>>         >>> factory = triples_factory(TripleData.from_labels([("dog", "is a", "canine")]))
         >>> PykeenModel(TripleScorer(2, 1, 8), factory).predict_t(torch.tensor([[1, 0]])).shape
         torch.Size([1, 2])
     """
@@ -111,51 +108,3 @@ class PykeenModel(Model):
 
     def _get_entity_len(self, *, mode: Any = None) -> int:
         return self.num_entities
-
-
-class HyboNet(PykeenModel):
-    """The paper's scorer, for PyKEEN to build and to train: ``pipeline(model=HyboNet, ...)``.
-
-    The data need ``create_inverse_triples=True``, since heads are found by inverse relations. Any of torch's optimisers
-    leaves the entities on the manifold; :class:`hybonet.optim.RiemannianAdam` is the paper's.
-
-    Args:
-        triples_factory: the graph, with inverse triples.
-        dim: ambient coordinates per entity.
-        margin: added to every score.
-        dropout: of a head's coordinates.
-        loss, random_seed: of PyKEEN's ``Model``; softmax by default.
-        options: of :class:`~hybonet.tasks.knowledge_graph.models.triple_scorer.TripleScorer`.
-
-    Example:
-        >>> graph = TripleData.from_labels([("dog", "is a", "canine"), ("wolf", "is a", "canine")])
-        >>> model = HyboNet(triples_factory=triples_factory(graph, inverse=True), dim=8, random_seed=0)
-        >>> model.predict_t(torch.tensor([[1, 0]])).shape
-        torch.Size([1, 3])
-    """
-
-    loss_default: ClassVar[Any] = CrossEntropyLoss
-    hpo_default: ClassVar[Mapping[str, Any]] = {"dim": {"type": int, "low": 16, "high": 256, "q": 16}}
-
-    def __init__(
-        self,
-        *,
-        triples_factory: KGInfo,
-        dim: int = 32,
-        margin: float = 8.0,
-        dropout: float = 0.0,
-        loss: Any = None,
-        loss_kwargs: Any = None,
-        random_seed: int | None = None,
-        **options: Any,
-    ) -> None:
-        if not triples_factory.create_inverse_triples:
-            raise ValueError(
-                "expected triples with their inverses, by which heads are found, got a factory without; build it with "
-                "create_inverse_triples=True, or say dataset_kwargs={'create_inverse_triples': True}"
-            )
-        if random_seed is not None:
-            torch.manual_seed(random_seed)
-        sizes = (triples_factory.num_entities, triples_factory.real_num_relations)
-        scorer = TripleScorer(*sizes, dim, margin=margin, dropout=dropout, **options)
-        super().__init__(scorer, triples_factory, loss=loss, loss_kwargs=loss_kwargs, random_seed=random_seed)
