@@ -14,11 +14,7 @@ CARD = "README.md"
 
 
 def model_card(model: Predictor, folder: str) -> str:
-    """Markdown with what a model is, how it is used, and its figures where a record has them.
-
-    Args:
-        folder: the name of its folder, for the lines that show how to use it.
-    """
+    """Markdown with what a model is, how it is used, and its figures where a record has them."""
     hyperbolic = any(isinstance(module, Lorentz) for module in model.model.modules())
     names = [model.spec.title.lower().replace(" ", "-"), *(("hyperbolic", "lorentz-model") if hyperbolic else ())]
     tags = "".join(f"- {name}\n" for name in names)

@@ -34,12 +34,6 @@ def check_task(task: str, /, data: Any, *, question: Mapping[str, Any] | None = 
     - a training that is killed on the way and goes on ends as one that was not, bit for bit;
     - a mistaken setting, option or file is a ``ValueError`` that names it.
 
-    Args:
-        task: its name.
-        data: what to train on; a small thing will do.
-        question: what ``predict`` is asked.
-        chosen: settings and options as of :func:`hybonet.train`; a few epochs are enough.
-
     Example:
         >>> family = [("dog", "canine"), ("wolf", "canine"), ("canine", "mammal"), ("cat", "mammal")]
         >>> check_task("hierarchy", family, question={"node": "dog"}, epochs=2, dim=3)

@@ -48,12 +48,6 @@ def source_commit(folder: Path, except_for: tuple[str, ...] = ()) -> str | None:
     """The commit that tracks the folder's code, with `+changes` if files differ from it; None outside a checkout.
 
     Changes under the paths of ``except_for`` (relative to the folder) do not count.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     source_commit(Path(folder)) is None
-        True
     """
     # An installed copy may lie inside somebody else's repository, which then does not track it.
     if not _git(folder, "ls-files", "."):

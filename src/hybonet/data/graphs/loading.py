@@ -166,14 +166,7 @@ def _read_edges(
     may_add: bool | None,
     notes: list[str],
 ) -> tuple[NDArray[np.int64], list[str]]:
-    """Pairs of node numbers, and the nodes' names.
-
-    Args:
-        names: the nodes that are known.
-        known_from: the file that they are from.
-        may_add: whether edges may have others; None where leave for it could not be given.
-        notes: what is odd is added to them.
-    """
+    """Pairs of node numbers, and the nodes' names."""
     if isinstance(file, SourceFile) and ending_of(file) == ".npz":
         array = read_arrays(file, edges=True)["edges"]
         if array.ndim != 2 or array.shape[1] != 2 or not len(array):

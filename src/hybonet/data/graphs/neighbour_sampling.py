@@ -18,18 +18,7 @@ class SubGraph(NamedTuple):
 
 
 class NeighbourSampler:
-    """Samples neighbourhoods of an undirected graph held in compressed rows.
-
-    Args:
-        edges: each edge once, ``(n, 2)``.
-        num_nodes: of the graph.
-
-    Example:
-        >>> sampler = NeighbourSampler(torch.tensor([[0, 1], [1, 2], [2, 3]]), num_nodes=5)
-        >>> sampler.sample(torch.tensor([1, 4]), hops=1, fan_out=10)
-        SubGraph(nodes=tensor([1, 4, 0, 2]), edge_index=tensor([[3, 2],
-                [0, 0]]))
-    """
+    """Samples neighbourhoods of an undirected graph held in compressed rows."""
 
     def __init__(self, edges: Tensor, num_nodes: int) -> None:
         both = torch.cat((edges, edges.flip(1)))
@@ -37,14 +26,7 @@ class NeighbourSampler:
 
     @classmethod
     def directed(cls, edge_index: Tensor, num_nodes: int) -> tuple[NeighbourSampler, Tensor]:
-        """A sampler of the sources of given edges ``(2, e)``, and the columns in which its edges stand there.
-
-        Example:
-            >>> sampler, columns = NeighbourSampler.directed(torch.tensor([[0, 1, 2], [1, 2, 1]]), num_nodes=3)
-            >>> part, edges = sampler.sample_edges(torch.tensor([1]), hops=1, fan_out=10)
-            >>> part.nodes, columns[edges]
-            (tensor([1, 0, 2]), tensor([0, 2]))
-        """
+        """A sampler of the sources of given edges ``(2, e)``, and the columns in which its edges stand there."""
         sampler = cls.__new__(cls)
         return sampler, sampler._compress(edge_index[1], edge_index[0], num_nodes)
 

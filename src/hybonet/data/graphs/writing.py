@@ -11,18 +11,7 @@ from hybonet.files import write_atomically
 
 
 def write_network(graph: GraphData, folder: str | Path) -> list[Path]:
-    """Write ``edges.csv`` and, if there are some, ``features.csv`` and ``labels.csv`` to a folder.
-
-    Example:
-        >>> import tempfile
-        >>> from hybonet.data import load_graph
-        >>> from hybonet.data import disease_tree
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> [path.name for path in write_network(disease_tree(50), folder)]
-        ['edges.csv', 'features.csv', 'labels.csv']
-        >>> load_graph(folder / "edges.csv", labels=folder / "labels.csv").statistics()
-        {'nodes': 50, 'edges': 49, 'features': 0, 'classes': 2}
-    """
+    """Write ``edges.csv`` and, if there are some, ``features.csv`` and ``labels.csv`` to a folder."""
     names = graph.nodes.labels
     tables: dict[str, Iterable[Iterable[str]]] = {
         "edges.csv": [("source", "target"), *((names[a], names[b]) for a, b in graph.edges.tolist())]

@@ -86,12 +86,6 @@ def parse_table(content: bytes, source: str, *, separator: str, row_is: str = "r
 
     Only comma-separated text knows quotes: elsewhere a quote is part of a name.
 
-    Args:
-        content: the file's bytes, UTF-8, with or without a byte order mark.
-        source: its name, for error messages.
-        separator: one character between columns.
-        row_is: what a row holds, for error messages.
-
     Example:
         >>> parse_table(b'"Paris, Texas",city\n', "towns.csv", separator=",").rows
         [['Paris, Texas', 'city']]

@@ -50,7 +50,6 @@ def read_triple_file(
     r"""The triples of a TSV, CSV or Parquet file, in file order.
 
     Args:
-        file: the file (:func:`hybonet.data.io.source_file.read_source`).
         columns: names or positions (from 0) of head, relation and tail. Without them a header in usual words
             (head/relation/tail, subject/predicate/object, source/type/target) decides, else the first three of three.
         header: whether the first row holds column names; None looks whether it does.

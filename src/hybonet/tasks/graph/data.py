@@ -37,15 +37,7 @@ def load(source: Any, settings: Any, options: GraphFiles) -> GraphData:
 
 
 def write(folder: Path, graph: GraphData) -> dict[str, Any]:
-    """Write a graph, and return what the configuration says about it.
-
-    Example:
-        >>> import tempfile
-        >>> folder = Path(tempfile.mkdtemp())
-        >>> about = write(folder, GraphData.from_edges([("ann", "bob"), ("bob", "cat")]))
-        >>> read(folder, about)
-        GraphData('edges': 3 nodes, 2 edges, no features, no labels)
-    """
+    """Write a graph, and return what the configuration says about it."""
     tensors: dict[str, Tensor] = {"edges": graph.edges, "self_loops": graph.self_loops}
     features = graph.features
     if features is not None and features.layout == torch.sparse_csr:

@@ -66,12 +66,6 @@ class NodeClass:
 class GraphModel(Predictor):
     """A trained model with the graph that it knows.
 
-    Args:
-        model: trained.
-        task: what it was trained for, and on.
-        config: anything worth keeping about it.
-        record: its metrics, as ``record.json`` of a run has them; also fits probabilities to the validation data.
-
     Example:
         >>> from hybonet.data import load_graph
         >>> from hybonet.tasks.graph.task import GraphSettings

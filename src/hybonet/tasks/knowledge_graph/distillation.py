@@ -62,8 +62,6 @@ def ask_teachers(
 
     Args:
         logit_scale: what each relation's scores are multiplied with before they become probabilities.
-        answers: how many are kept of each question.
-        advance: told how many questions of how many are answered.
     """
     both, triples = 2 * data.num_relations, data.with_reciprocals("train")
     keys = (triples[:, 0] * both + triples[:, 1]).unique()

@@ -113,12 +113,6 @@ class KnowledgeGraphModel(Predictor):
     The probability of a triple is fitted to validation triples when a training ends, and lies in its record. Shares are
     the softmax of the scores over all candidates of a question, known ones included.
 
-    Args:
-        scorer: the model.
-        graph: what its numbers stand for, and which triples it was trained on.
-        config: anything worth keeping about it, such as the settings of its training.
-        record: its metrics, as ``record.json`` of a run has them.
-
     Example:
         >>> graph = TripleData.from_labels([("dog", "is a", "canine"), ("wolf", "is a", "canine")])
         >>> model = KnowledgeGraphModel(TripleScorer(3, 1, 8), graph)

@@ -45,13 +45,7 @@ class LayeredGraphModel(EuclideanGraphModel):
 
 
 class GCN(LayeredGraphModel):
-    """Graph convolutional network (Kipf and Welling, 2017).
-
-    Example:
-        >>> import torch
-        >>> GCN(7, 3)(torch.randn(2, 7), torch.tensor([[0, 1], [1, 0]])).shape
-        torch.Size([2, 3])
-    """
+    """Graph convolutional network (Kipf and Welling, 2017)."""
 
     def layer(self, wide: int, dim: int) -> nn.Module:
         return GCNConv(wide, dim, cached=self.cached)

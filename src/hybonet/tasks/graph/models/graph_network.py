@@ -23,9 +23,7 @@ class GraphNetwork(NodeModel):
     of each class.
 
     Args:
-        num_features, num_classes: of the graph; see :class:`NodeModel`.
         dim: ambient coordinates of a node's point.
-        layers: how many graph layers.
         layer: ``"convolution"`` (:class:`~hybonet.nn.LorentzGraphConv`), ``"attention"``
             (:class:`~hybonet.nn.LorentzGraphAttention`), or ``"tangent"``: the convolution with its linear map in the
             tangent space at the origin, for comparison.
@@ -34,18 +32,6 @@ class GraphNetwork(NodeModel):
         scale, time_gate: λ of the linear layers, and their form, which says what their time gate reads; see
             :class:`~hybonet.nn.LorentzLinear`.
         cached: train on one graph with the same features in every call, and make what follows from them but once.
-        manifold: K = -1 by default.
-        options: of :class:`NodeModel`.
-
-    Example:
-        >>> import torch
-        >>> model = GraphNetwork(num_features=7, num_classes=3, dim=8)
-        >>> edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
-        >>> model(torch.randn(3, 7), edges).shape
-        torch.Size([3, 3])
-        >>> z = model.encode(torch.randn(3, 7), edges)
-        >>> model.manifold.check_point(z), model.link_logits(z, torch.tensor([[0, 2]])).shape
-        (True, torch.Size([1]))
     """
 
     def __init__(

@@ -88,13 +88,7 @@ class TangentGraphModel(NodeModel):
 
 
 class HGCN(TangentGraphModel):
-    """Hyperbolic graph convolution (Chami et al., 2019): the mean of the neighbours in the tangent space.
-
-    Example:
-        >>> model = HGCN(7, 3)
-        >>> model(torch.randn(2, 7), torch.tensor([[0, 1], [1, 0]])).shape
-        torch.Size([2, 3])
-    """
+    """Hyperbolic graph convolution (Chami et al., 2019): the mean of the neighbours in the tangent space."""
 
     def prepare(self, edges: Tensor, count: int, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
         degrees = torch.bincount(edges[1], minlength=count).to(dtype)

@@ -24,14 +24,6 @@ def grouped_linear(x: Tensor, weight: Tensor, group: Tensor) -> Tensor:
     small matrices are copied once for every eight of them, and one batched product does all (with the extra ``fast``,
     compiled loops read them in place); large ones are read where they are, in a product for each group. Under
     ``torch.autocast`` all stays in the matrices' precision. Differentiable once.
-
-    Example:
-        >>> import torch
-        >>> weight = torch.stack((torch.eye(2), 2 * torch.eye(2)))
-        >>> grouped_linear(torch.ones(3, 2), weight, torch.tensor([1, 0, 1]))
-        tensor([[2., 2.],
-                [1., 1.],
-                [2., 2.]])
     """
     if len(group) > 1 and group.stride(0) == 0:  # one number, expanded: one product
         with torch.autocast(x.device.type, enabled=False):

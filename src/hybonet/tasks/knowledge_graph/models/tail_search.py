@@ -58,12 +58,6 @@ class TailSearch:
     It scores triples in one direction; for both there is :class:`ScoreSearch`.
 
     The points are prepared once: make a new search after a change of the scorer's weights.
-
-    Example:
-        >>> scorer = TripleScorer(100, 5, 16)
-        >>> best = TailSearch(scorer).best(torch.tensor([3, 4]), torch.tensor([0, 9]), top=2)
-        >>> best.entities.shape, best.log_total.shape
-        (torch.Size([2, 2]), torch.Size([2]))
     """
 
     def __init__(self, scorer: TripleScorer) -> None:
@@ -81,7 +75,6 @@ class TailSearch:
 
         Args:
             heads, relations: ``(B,)``, reciprocal relations included.
-            top: how many.
             leave_out: rows and entities that are no answers (:meth:`hybonet.metrics.ranking.KnownAnswers.of`). They
                 keep their share in ``log_total``.
         """

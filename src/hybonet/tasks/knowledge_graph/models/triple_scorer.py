@@ -26,11 +26,8 @@ class TripleScorer(LorentzModule, InnerProductModel):
     heads are asked through reciprocal relations: relation ``r + num_relations`` means r read backwards.
 
     Args:
-        num_entities, num_relations: without reciprocals.
-        dim: ambient coordinates.
         max_norm: bound on the entities' space part.
         scale: λ of the relations' maps.
-        margin: δ.
         dropout: on the head's coordinates.
         transform: ``"lorentz"`` for the paper's maps; ``"tangent"`` for the conventional detour through the tangent
             space at the origin, log–linear–exp, to compare with.
@@ -93,19 +90,7 @@ class TripleScorer(LorentzModule, InnerProductModel):
         self.reset_parameters()
 
     def config(self) -> dict[str, Any]:
-        """What :meth:`from_config` builds a scorer of the same shape from, ready for JSON.
-
-        Example:
-            >>> TripleScorer.from_config(TripleScorer(100, 5, 16).config())
-            TripleScorer(
-              100 entities, 5 relations, dim=16, scale=2.5
-              (manifold): Lorentz(K=-1)
-              (entities): LorentzEmbedding(
-                100, 16, max_norm=1.5
-                (manifold): Lorentz(K=-1)
-              )
-            )
-        """
+        """What :meth:`from_config` builds a scorer of the same shape from, ready for JSON."""
         return {
             "num_entities": self.num_entities,
             "num_relations": self.num_relations,

@@ -108,12 +108,6 @@ class LorentzProbe(TreeProbe):
     Args:
         dim: ambient coordinates of the probe's space.
         manifold: of the probe's space; states may have another curvature.
-
-    Example:
-        >>> probe = LorentzProbe(2, 6, 4, of_points=True)
-        >>> points = probe.points(Lorentz().random_normal(2, 5, 6))
-        >>> probe.distances(points).shape, probe.depths(points).shape
-        (torch.Size([2, 5, 5]), torch.Size([2, 5]))
     """
 
     def __init__(

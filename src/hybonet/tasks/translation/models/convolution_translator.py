@@ -108,11 +108,6 @@ class ConvolutionTranslator(TranslatorBase):
             as many parameters as a Transformer's encoder layer.
         dropout: on embedded tokens and before each convolution.
         width: positions that a convolution sees, odd.
-
-    Example:
-        >>> model = ConvolutionTranslator(100, 120, 16, layers=2, heads=2)
-        >>> model(torch.tensor([[5, 6, 3, 0]]), torch.tensor([[2, 7, 8]])).shape
-        torch.Size([1, 3, 120])
     """
 
     def __init__(

@@ -145,12 +145,6 @@ class HyperbolicAttention(MultiheadAttention):
 
 
 class HyperbolicAttentionTranslator(EuclideanTranslator):
-    """HAtt: the Euclidean Transformer with :class:`HyperbolicAttention`; the arguments are the same.
-
-    Example:
-        >>> model = HyperbolicAttentionTranslator(100, 120, 16, layers=2, heads=2)
-        >>> model(torch.tensor([[5, 6, 3, 0]]), torch.tensor([[2, 7, 8]])).shape
-        torch.Size([1, 3, 120])
-    """
+    """HAtt: the Euclidean Transformer with :class:`HyperbolicAttention`; the arguments are the same."""
 
     attention: ClassVar[type[MultiheadAttention]] = HyperbolicAttention

@@ -144,11 +144,6 @@ class PoincareTranslator(ConvolutionTranslator):
 
     Embeddings are tangent vectors at the centre, of length about 1; states are Poincaré coordinates; residuals are
     Möbius sums; the output layer is the ball's multinomial logistic regression.
-
-    Example:
-        >>> model = PoincareTranslator(100, 120, 16, layers=2, heads=2)
-        >>> model(torch.tensor([[5, 6, 3, 0]]), torch.tensor([[2, 7, 8]])).shape
-        torch.Size([1, 3, 120])
     """
 
     c: Tensor

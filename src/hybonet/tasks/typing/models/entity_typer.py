@@ -26,11 +26,6 @@ class TypePoints(LorentzModule):
     α starts at 1 and is trained as its logarithm.
 
     Shapes: ``(..., dim) -> (..., types)``.
-
-    Example:
-        >>> head = TypePoints(8, 3, manifold=Lorentz())
-        >>> head(head.manifold.random_normal(5, 8)).shape
-        torch.Size([5, 3])
     """
 
     def __init__(self, dim: int, num_types: int, *, manifold: Lorentz, init_std: float | None = None) -> None:

@@ -29,11 +29,6 @@ class _Pool(nn.Module):
 class MultiTask(MentionClassifier):
     """Choi et al. (2018): attention over the mention's words, a BiLSTM with attention over the context, and a vector a
     type. The character network of the original is left out.
-
-    Example:
-        >>> model = MultiTask(torch.randn(10, 4), num_types=3, dim=8)
-        >>> model(torch.tensor([[2, 3]]), torch.tensor([[2, 3, 4, 0]]), torch.tensor([[0, 0, 1, 0]])).shape
-        torch.Size([1, 3])
     """
 
     def __init__(self, words: Tensor, num_types: int, dim: int = 128, **options: Any) -> None:

@@ -78,11 +78,6 @@ class HY(MentionClassifier):
 
     The midpoint is the Lorentz centroid of the same points. Hyperplanes are in the form of Shimizu et al. (2021), a
     vector :math:`z_i` and a number :math:`r_i` each, so that they have as many parameters as HyboNet's points.
-
-    Example:
-        >>> model = HY(torch.randn(10, 4), num_types=3, dim=8)
-        >>> model(torch.tensor([[2, 3]]), torch.tensor([[2, 3, 4, 0]]), torch.tensor([[0, 0, 1, 0]])).shape
-        torch.Size([1, 3])
     """
 
     c: Tensor
