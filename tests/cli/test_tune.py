@@ -1,6 +1,5 @@
 """``hybonet tune`` from outside: from a file of triples to settings that ``hybonet train`` takes."""
 
-import builtins
 import csv
 import json
 import os
@@ -270,14 +269,7 @@ def test_a_settings_file_is_a_recipe_without_ranges(folder: Path) -> None:
 
 
 def test_without_optuna_the_remedy_is_named_and_training_works(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    original = builtins.__import__
-
-    def without(name: str, *rest: object, **options: object) -> object:
-        if name == "optuna" or name.startswith("optuna."):
-            raise ImportError(name)
-        return original(name, *rest, **options)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "optuna", None)  # as if it were not there
     outcome = run(f"{TUNE} --trials 2", folder)
     assert (outcome.code, outcome.changed) == (2, [])
     assert "run pip install 'hybonet[tune]'" in outcome.message

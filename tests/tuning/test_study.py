@@ -1,6 +1,5 @@
 """The journal: kills at any place of it lose nothing but the trial that ran."""
 
-import builtins
 import subprocess
 import sys
 
@@ -142,13 +141,6 @@ def test_hopeless_is_what_most_were_better_than(tmp_path):
 
 
 def test_without_optuna_the_remedy_is_named(monkeypatch):
-    original = builtins.__import__
-
-    def without(name, *rest, **options):
-        if name.split(".")[0] == "optuna":
-            raise ImportError(name)
-        return original(name, *rest, **options)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "optuna", None)  # as if it were not there
     with pytest.raises(ValueError, match=r"optuna .*not installed; run pip install 'hybonet\[tune\]'"):
         require_optuna()

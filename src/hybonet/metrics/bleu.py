@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
+from hybonet.extras import needed
 from hybonet.metrics.bootstrap import RESAMPLES
+
+_SCORES = ("scores of translations", "translation")
 
 #: Languages written without spaces between words, and how sacreBLEU cuts them: with a package's help or by character.
 _WITHOUT_SPACES = {
@@ -42,7 +45,7 @@ def translation_scores(
         raise ValueError(
             f"expected a translation for each of one or more references, got {len(hypotheses)} for {len(references)}"
         )
-    sacrebleu = _required("sacrebleu")
+    sacrebleu = needed("sacrebleu", *_SCORES)
     plain = [_detokenised(side, language) if tokenized else list(side) for side in (hypotheses, references)]
     cut = [list(side) if tokenized else _tokenised(side, language) for side in (hypotheses, references)]
     bleu = sacrebleu.BLEU(tokenize=_sacrebleu_tokenizer(language))
@@ -69,12 +72,12 @@ def translation_scores(
 
 
 def _tokenised(sentences: Sequence[str], language: str) -> list[str]:
-    tokenizer = _required("sacremoses").MosesTokenizer(lang=_moses_language(language))
+    tokenizer = needed("sacremoses", *_SCORES).MosesTokenizer(lang=_moses_language(language))
     return [tokenizer.tokenize(sentence, return_str=True, escape=False) for sentence in sentences]
 
 
 def _detokenised(sentences: Sequence[str], language: str) -> list[str]:
-    detokenizer = _required("sacremoses").MosesDetokenizer(lang=_moses_language(language))
+    detokenizer = needed("sacremoses", *_SCORES).MosesDetokenizer(lang=_moses_language(language))
     return [detokenizer.detokenize(sentence.split()) for sentence in sentences]
 
 
@@ -103,16 +106,5 @@ def without_rules(language: str, *, tokenized: bool = False) -> list[str]:
 
 def _moses_language(language: str) -> str:
     """The language if Moses has rules for it, else English."""
-    known = _required("sacremoses").corpus.NonbreakingPrefixes().available_langs.values()
+    known = needed("sacremoses", *_SCORES).corpus.NonbreakingPrefixes().available_langs.values()
     return language if language in known else "en"
-
-
-def _required(name: str) -> Any:
-    from importlib import import_module
-
-    try:
-        return import_module(name)
-    except ImportError:
-        raise ValueError(
-            f"expected {name} to score translations, but it is not installed; run pip install hybonet[translation]"
-        ) from None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 from hybonet.data import Hierarchy, display_name
+from hybonet.extras import needed
 from hybonet.geometry import Lorentz
 from hybonet.reporting.geodesics import disk_view, geodesic_arcs, midpoint
 from hybonet.reporting.labels import Box, choose_labels, pixel_box, write_labels
@@ -59,18 +60,8 @@ class _Panel:
 
 
 def require_matplotlib() -> None:
-    """Raise a ``ValueError`` with the remedy if matplotlib is not installed.
-
-    Example:
-        >>> require_matplotlib()
-    """
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise ValueError(
-            "expected matplotlib for the picture, but it is not installed; run pip install hybonet[plot], or leave the "
-            "picture out (--no-plot)"
-        ) from None
+    """Raise a ``ValueError`` with the remedy if matplotlib is not installed."""
+    needed("matplotlib", "the picture", "plot", ", or leave the picture out (--no-plot)")
 
 
 def draw_disk(

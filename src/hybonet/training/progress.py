@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from hybonet.extras import needed
+
 
 class Reporter:
     """Hears of every batch and epoch; this one is silent.
@@ -171,13 +173,7 @@ class TensorBoardReporter(Reporter):
     """
 
     def __init__(self, folder: Path, shown: Reporter | None = None) -> None:
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError:
-            raise ValueError(
-                "expected tensorboard for --tensorboard, but it is not installed; run pip install hybonet[tensorboard]"
-            ) from None
-        self.writer_class = SummaryWriter
+        self.writer_class = needed("torch.utils.tensorboard", "--tensorboard", "tensorboard").SummaryWriter
         self.folder, self.shown = folder, shown or Reporter()
 
     @contextmanager

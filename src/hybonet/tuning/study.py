@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 
+from hybonet.extras import needed
 from hybonet.training import LoopSettings, generator_for
 from hybonet.training.ranges import Between, Range, Value, out_of_range, value_of
 from hybonet.training.settings import types_of
@@ -176,17 +177,8 @@ def open_study(
 
 
 def require_optuna() -> None:
-    """Raise a ``ValueError`` with the remedy if optuna is not installed.
-
-    Example:
-        >>> require_optuna()
-    """
-    try:
-        import optuna  # noqa: F401
-    except ImportError:
-        raise ValueError(
-            "expected optuna for the search, but it is not installed; run pip install 'hybonet[tune]'"
-        ) from None
+    """Raise a ``ValueError`` with the remedy if optuna is not installed."""
+    needed("optuna", "the search", "tune")
 
 
 def _distribution(settings: LoopSettings, name: str, tried: Range) -> optuna.distributions.BaseDistribution:

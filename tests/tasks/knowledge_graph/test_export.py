@@ -117,7 +117,7 @@ def test_without_pykeen_or_faiss_the_error_says_what_to_install(saved, tmp_path,
     assert (done.exit_code, "pip install hybonet[pykeen]" in done.output) == (2, True)
     assert list(tmp_path.iterdir()) == []
     done = CliRunner().invoke(app, ["predict", str(saved), "--head", "n1", "--relation", "next", "--faiss"])
-    assert (done.exit_code, "pip install hybonet[faiss]" in done.output) == (2, True)
+    assert (done.exit_code, "pip install 'hybonet[faiss]'" in done.output) == (2, True)
 
 
 @pytest.mark.parametrize(

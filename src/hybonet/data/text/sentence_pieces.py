@@ -6,10 +6,12 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from hybonet.data.text.tokenizer import BOS, EOS, PAD, PIECES, SPECIAL, UNK
+from hybonet.extras import needed
 
+_PIECES = ("pieces of words", "translation", ", or cut the text yourself and use tokenizer=words")
 #: What sentencepiece says if a text has too few different words for so many pieces.
 _TOO_MANY = re.compile(r"Vocabulary size (?:is )?too high \(\d+\).*?<= (\d+)")
 
@@ -32,7 +34,7 @@ class SentencePieces:
     def __init__(self, model: bytes, source: str = "the sentencepiece model") -> None:
         self.model = model
         try:
-            self._processor = _sentencepiece().SentencePieceProcessor(model_proto=model)
+            self._processor = needed("sentencepiece", *_PIECES).SentencePieceProcessor(model_proto=model)
         except RuntimeError:
             raise ValueError(
                 f"{source}: expected a sentencepiece model, got something else; restore the file"
@@ -92,7 +94,7 @@ class SentencePieces:
 
 def _train(lines: Sequence[str], size: int, kind: str) -> bytes:
     written = io.BytesIO()
-    _sentencepiece().SentencePieceTrainer.train(
+    needed("sentencepiece", *_PIECES).SentencePieceTrainer.train(
         sentence_iterator=iter(lines),
         model_writer=written,
         vocab_size=size,
@@ -110,14 +112,3 @@ def _train(lines: Sequence[str], size: int, kind: str) -> bytes:
         minloglevel=2,
     )
     return written.getvalue()
-
-
-def _sentencepiece() -> Any:
-    try:
-        import sentencepiece
-    except ImportError:
-        raise ValueError(
-            "expected sentencepiece for pieces of words, but it is not installed; run pip install "
-            "hybonet[translation], or cut the text yourself and use tokenizer=words"
-        ) from None
-    return sentencepiece

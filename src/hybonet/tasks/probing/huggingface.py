@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from hybonet.extras import needed
 from hybonet.tasks.probing.models.word_encoder import ModuleEncoder, Pieces, Sentence
 
 #: What PyTorch says of a number that a table has no row for.
@@ -20,7 +20,9 @@ def huggingface_encoder(folder: Path, *, random_weights: bool = False, seed: int
 
     Weights are read from safetensors alone, and no code of the folder is run.
     """
-    transformers = _transformers()
+    transformers = needed("transformers", "a Hugging Face model", "huggingface")
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
@@ -95,16 +97,3 @@ def _longest(model: nn.Module, positions: int | None, tokenizer_limit: int) -> i
             unused = getattr(part, "padding_idx", None)
             return min(tokenizer_limit, positions - (0 if unused is None else unused + 1))
     return min(tokenizer_limit, positions)
-
-
-def _transformers() -> Any:
-    try:
-        import transformers
-    except ImportError:
-        raise ValueError(
-            "expected transformers for a Hugging Face model, but it is not installed; run pip install "
-            "hybonet[huggingface]"
-        ) from None
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
-    return transformers

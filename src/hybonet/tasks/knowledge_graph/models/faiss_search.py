@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from hybonet.extras import needed
 from hybonet.tasks.knowledge_graph.models.tail_search import BestTails, all_points
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 
@@ -22,10 +23,7 @@ class FaissTailSearch:
     """
 
     def __init__(self, scorer: TripleScorer) -> None:
-        try:
-            import faiss
-        except ImportError:
-            raise ValueError("expected faiss, which is not installed; pip install hybonet[faiss]") from None
+        faiss = needed("faiss", "a search by an index", "faiss")
         self.scorer = scorer
         vectors = torch.cat((all_points(scorer), scorer.tail_bias.detach()[:, None]), dim=1)
         self.index = faiss.IndexFlatIP(vectors.shape[1])
