@@ -493,9 +493,9 @@ GROUPS = {
 #: Odd but possible: training goes on, and a note says what was seen.
 NOTED = [
     BadInput(
-        "a first row that may be a header",
+        "a header in words that nobody knows",
         "train kg --data odd.csv --out new",
-        ("odd.csv: the first row (x, y, z) is read as a triple", "if it is a header, give --columns x,y,z"),
+        ("odd.csv: the first row (x, y, z) is read as column names", "say header=False (--no-header)"),
         write("odd.csv", "x,y,z\n" + GOOD.replace("\t", ",")),
     ),
     BadInput(

@@ -223,8 +223,12 @@ def test_hierarchies() -> None:
         [("child", "parent"), *edges],
     ):
         assert load_hierarchy(form).names == expected.names
-    with pytest.raises(ValueError, match="rows, row 2: expected two different names, got the cycle"):
-        load_hierarchy([("a", "b"), ("b", "b")])
+    told = load_hierarchy([("a", "b"), ("b", "b"), ("a", "b")])
+    assert told.statistics() == {"names": 2, "edges": 1}
+    assert told.notes == (
+        "1 edges were given again, and are kept once",
+        "1 names had an edge to themselves, which is left out",
+    )
 
 
 # Names -------------------------------------------------------------------------------------------------------------

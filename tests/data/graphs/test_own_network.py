@@ -111,6 +111,35 @@ def test_a_doubtful_first_row_is_noted(tmp_path: Path) -> None:
     assert read(tmp_path, edges="who,whom\nann,bob\nbob,cat\n", header=True).num_nodes == 3
 
 
+def test_a_header_is_seen_by_its_words_and_skipped(tmp_path: Path) -> None:
+    ring = "".join(f"n{at},n{(at + 1) % 6}\n" for at in range(6))
+    graph = read(tmp_path, edges="who,whom\n" + ring)
+    assert (graph.num_nodes, len(graph.edges)) == (6, 6)
+    assert "the first row (who, whom) is read as column names" in graph.notes[0]
+    assert read(tmp_path, edges="who,whom\n" + ring, header=False).num_nodes == 8
+    numbers = read(tmp_path, edges="who,whom\n1,2\n3,4\n5,6\n")  # none of them occurs again
+    assert numbers.nodes.labels == ("1", "2", "3", "4", "5", "6")
+    named = read(tmp_path, edges="who,whom\nann,bob\n", features=FEATURES)
+    assert named.nodes.labels == ("ann", "bob", "cat")
+    unsure = read(tmp_path, edges="who,whom\n" + ring + "eve,sue\n")
+    assert unsure.num_nodes == 10
+    assert "--header" in unsure.notes[0]
+
+
+def test_missing_numbers_and_words_become_numbers_and_are_noted(tmp_path: Path) -> None:
+    graph = read(tmp_path, features="node,age,eyes\nann,3,blue\nbob,NA,brown\ncat,5,\n")
+    assert graph.features.tolist() == [[3, 1, 0], [4, 0, 1], [5, 0, 0]]
+    assert any("1 missing number filled with the mean" in note for note in graph.notes)
+    assert any("column 'eyes' has words: a number each for its 2 words" in note for note in graph.notes)
+    rows = [f"n{at},town {at},{at}" for at in range(50)]
+    graph = read(tmp_path, edges="n0,n1\nn1,n2\n", features="node,town,x\n" + "\n".join(rows) + "\n")
+    assert graph.features.shape == (50, 33)
+    assert graph.features[:, :32].abs().sum(1).tolist() == [1.0] * 50
+    assert any("hashed into 32 numbers" in note for note in graph.notes)
+    words = read(tmp_path, features="ann,red\nbob,red\ncat,blue\n")  # a first row like the others is no header
+    assert words.features.shape == (3, 2)
+
+
 def test_nodes_called_by_single_letters_are_no_header(tmp_path: Path) -> None:
     assert len(read(tmp_path, edges="a,b\nu,v\nb,u\n").edges) == 3
 
@@ -140,11 +169,9 @@ def test_columns_are_chosen_by_name_or_place(tmp_path: Path) -> None:
             {"edges": EDGES + "cat,dan\n", "features": FEATURES},
             ["edges.csv, line 4", "features.csv, got 'dan'", "add a row"],
         ),
-        ({"edges": "who,whom\nann,bob\n", "features": FEATURES}, ["2 mistakes", "line 1", "'whom'", "header=True"]),
         ({"features": FEATURES + "bob,1,2\n"}, ["features.csv, line 5", "'bob' again after line 3", "keep one"]),
         ({"features": FEATURES + "dan,1\n"}, ["features.csv, line 5", "expected 3 columns", "got 2: 'dan,1'"]),
-        ({"features": FEATURES + "dan,1,nan\n"}, ["features.csv, line 5", "column 'height'", "'nan'", "'dan'"]),
-        ({"features": FEATURES + "dan,,2\n"}, ["features.csv, line 5", "column 'age'", "got ''"]),
+        ({"features": FEATURES + "dan,1,inf\n"}, ["features.csv, line 5", "column 'height'", "'inf'", "'dan'"]),
         ({"features": FEATURES + "dan,1e999,2\n"}, ["line 5", "finite"]),
         ({"features": FEATURES + "dan,1,-1e39\n"}, ["csv, line 5", "up to 3.403e+38", "column 'height'", "'-1e39'"]),
         ({"features": FEATURES + "dan,tall,2\neve,old,x\n"}, ["3 mistakes", "line 5", "'tall'", "line 6", "'old'"]),
@@ -206,7 +233,7 @@ def test_pickled_and_damaged_arrays_are_refused(tmp_path: Path) -> None:
 
 
 def test_many_mistakes_are_counted_and_the_first_shown(tmp_path: Path) -> None:
-    features = "node,x\n" + "".join(f"n{i},bad\n" for i in range(9))
+    features = "node,x\n" + "".join(f"n{i},{'bad' if i < 9 else i}\n" for i in range(18))
     with pytest.raises(ValueError, match="9 mistakes") as caught:
         read(tmp_path, features=features, header=True)
     assert str(caught.value).count("line ") == 5

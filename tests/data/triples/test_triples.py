@@ -128,6 +128,27 @@ def test_a_header_that_was_recognised_is_noted(tmp_path: Path) -> None:
     assert graph.notes == (f"{tmp_path / 'train.csv'}: columns s, p, o of its header read as head, relation, tail",)
 
 
+def test_a_header_in_unknown_words_is_skipped_in_every_file(tmp_path: Path) -> None:
+    rows = [f"n{at},{kind},n{(at + step) % 20}\n" for at in range(20) for step, kind in ((1, "next"), (2, "second"))]
+    parts = {"train": rows[:30], "valid": rows[30:35], "test": rows[35:]}
+    for split, part in parts.items():
+        (tmp_path / f"{split}.csv").write_text("wer,wie,wen\n" + "".join(part))
+    graph = load_knowledge_graph(tmp_path)
+    assert (len(graph.train), len(graph.valid), len(graph.test)) == (30, 5, 5)
+    assert "wer" not in graph.entities
+    assert sum("the first row (wer, wie, wen) is read as column names" in note for note in graph.notes) == 3
+    assert "wer" in load_knowledge_graph(tmp_path, header=False).entities
+    (tmp_path / "train.csv").write_text("wer,wie,wen\n" + "".join(rows[:30]) + "one,of,many\n")
+    unsure = load_knowledge_graph(tmp_path)
+    assert "wer" in unsure.entities
+    assert any("--header" in note for note in unsure.notes)
+
+
+def test_loops_are_kept_and_counted() -> None:
+    graph = load_knowledge_graph([(f"n{at}", "knows", f"n{at // 2}") for at in range(30)])
+    assert "1 triples join an entity with itself; they are kept, for a relation may say so" in graph.notes
+
+
 def test_a_header_is_data_if_the_caller_says_so() -> None:
     assert read_triple_file(in_memory("head\trelation\ttail\n"), header=False).heads == ["head"]
 

@@ -18,6 +18,7 @@ from hybonet.data.graphs.node_tables import read_features, read_labels
 from hybonet.data.graphs.planetoid import read_planetoid
 from hybonet.data.io.cell_grid import Grid, Problems, ending_of, read_arrays, read_grid, row_place
 from hybonet.data.io.column_choice import place_of
+from hybonet.data.io.first_row import first_row, header_note
 from hybonet.data.io.in_memory import MemoryTable, is_path, library_of, memory_table
 from hybonet.data.io.source_file import SourceFile, read_source
 from hybonet.data.registry import DataSet, given_options, locate
@@ -101,7 +102,7 @@ def load_graph(
     parts: dict[str, Any] = {}
     if features is not None:
         files["features"] = _table(features, "node")
-        names, parts["features"] = read_features(files["features"], header)
+        names, parts["features"] = read_features(files["features"], header, notes)
     if labels is not None:
         files["labels"] = _table(labels, "label")
         found = read_labels(files["labels"], label_column, header, allow_unlabelled)
@@ -175,16 +176,27 @@ def _read_edges(
             )
         first, second = array[:, 0].astype(str).tolist(), array[:, 1].astype(str).tolist()
         header_names: tuple[str, ...] = ()
-        where = row_place(file)
+        where, is_array = row_place(file), True
     else:
         by_name = columns is not None and any(isinstance(column, str) for column in columns)
         grid = read_grid(file, row_is="edge", is_header=_is_edge_header, header=True if by_name else header)
         places = _edge_columns(grid, columns)
         first, second = ([row[place] for row in grid.rows] for place in places)
-        header_names, where = grid.header, grid.where
+        header_names, where, is_array = grid.header, grid.where, False
         if others := [at for at in range(grid.width) if at not in places]:
             listed = ", ".join(grid.header[at] if grid.header else str(at) for at in others)
             notes.append(f"of the edges two columns are read; left out, weights included: {listed[:80]}")
+    if not header_names and header is None and not is_array:
+        nodes_of = set() if names is None or may_add else set(names)
+        below = {*first[1:], *second[1:]}
+        alone = bool(nodes_of and below) and below <= nodes_of and not {first[0], second[0]} & nodes_of
+        kind = first_row((first, second))
+        if alone or (kind == "header" and not nodes_of):
+            notes.append(header_note(file.source, (first[0], second[0]), "an edge", is_header=True))
+            header_names, first, second, place = (first[0], second[0]), first[1:], second[1:], where
+            where = lambda row: place(row + 1)  # noqa: E731
+        elif kind == "unsure":
+            notes.append(header_note(file.source, (first[0], second[0]), "an edge", is_header=False))
     problems = Problems(file.source, "edges")
     known = set(names) if names is not None and not may_add else None
     for row, ends in enumerate(zip(first, second, strict=True)):
@@ -204,13 +216,6 @@ def _read_edges(
         if known is None
         else f"add a row for it there, or correct the name{hint}{leave}; nothing was loaded"
     )
-    if not header_names and known is None and len(first) > 1:
-        later = set(first[1:]).union(second[1:])
-        if first[0] not in later and second[0] not in later:
-            notes.append(
-                f"the first row ({first[0]}, {second[0]}) is read as an edge, though neither name occurs again; if it "
-                "is a header, say header=True (--header)"
-            )
     nodes = (names or []) + sorted(set(first).union(second) - set(names or []), key=_natural)
     number = {name: at for at, name in enumerate(nodes)}
     return np.array([[number[a], number[b]] for a, b in zip(first, second, strict=True)], dtype=np.int64), nodes

@@ -36,18 +36,28 @@ class Hierarchy:
     source: str = "edges"
     #: Checksum of the file, or of the sorted edges when there was none.
     sha256: str = ""
+    #: What was left out.
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_edges(cls, edges: Iterable[tuple[str, str]], *, source: str = "edges", sha256: str = "") -> Hierarchy:
-        """Number the names and check that no name is its own ancestor."""
-        unique = sorted(set(edges))
+        """Number the names and check that no name is its own ancestor.
+
+        Repeated edges count once, and those of a name with itself are left out; ``notes`` tell how many.
+        """
+        given = list(edges)
+        unique = sorted({edge for edge in given if edge[0] != edge[1]})
+        loops = sum(child == parent for child, parent in given)
+        counts = ((len(given) - loops - len(unique), "edges were given again, and are kept once"),)
+        counts += ((loops, "names had an edge to themselves, which is left out"),)
         if not unique:
             raise ValueError(f"{source}: expected at least one edge, got none; give pairs (child, parent)")
         names = tuple(sorted({name for edge in unique for name in edge}))
         number = {name: i for i, name in enumerate(names)}
         numbered = sorted((number[child], number[parent]) for child, parent in unique)
         checksum = sha256 or hashlib.sha256("\n".join("\t".join(edge) for edge in unique).encode()).hexdigest()
-        hierarchy = cls(names, torch.tensor(numbered), source, checksum)
+        notes = tuple(f"{count:,} {text}" for count, text in counts if count)
+        hierarchy = cls(names, torch.tensor(numbered), source, checksum, notes)
         hierarchy.topological_order  # noqa: B018 - computing the order is what finds a cycle
         return hierarchy
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from hybonet.data.hierarchies.hierarchy import Hierarchy
 from hybonet.data.io.cell_grid import read_grid
+from hybonet.data.io.first_row import first_row
 from hybonet.data.io.in_memory import is_path, library_of, memory_table
 from hybonet.data.io.parquet_file import pyarrow_modules, read_parquet
 from hybonet.data.io.source_file import SourceFile, read_source
@@ -22,7 +23,7 @@ COLUMNS = ("child", "parent")
 
 
 def parse_edges(content: bytes, source: str, *, name: str = "") -> list[tuple[str, str]]:
-    r"""Edges of a TSV or CSV file, in file order; repeated ones are kept once, a header `child, parent` is skipped.
+    r"""Edges of a TSV or CSV file, in file order; a header is skipped.
 
     Example:
         >>> parse_edges(b"child,parent\ndog,canine\nwolf,canine\n", "animals.csv")
@@ -32,17 +33,16 @@ def parse_edges(content: bytes, source: str, *, name: str = "") -> list[tuple[st
         ValueError: animals.tsv, line 2: expected 2 columns (child, parent) separated by a tab, got 1: 'wolf'; ...
     """
     table = parse_table(content, source, separator=separator_for(name or source, SEPARATORS), row_is="edge")
-    edges: dict[tuple[str, str], None] = {}
-    for number, row in enumerate(table):
-        is_header = number == 0 and tuple(cell.strip() for cell in row) == COLUMNS
-        if row and not is_header:  # a blank line is an empty row
-            edges[checked_edge(row, number, table.where, table.separator)] = None
+    numbers = [at for at, row in enumerate(table) if row]  # a blank line is an empty row
+    edges = [checked_edge(table.rows[at], at, table.where, table.separator) for at in numbers]
+    if edges and (is_header(edges[0]) or first_row(list(zip(*edges, strict=True))) == "header"):
+        edges = edges[1:]
     if not edges:
         raise ValueError(
             f"{source}: expected at least one edge, got an empty file; write one edge a line, child then parent, "
             f"separated by {SEPARATOR_NAMES[table.separator]}"
         )
-    return list(edges)
+    return edges
 
 
 def checked_edge(row: Sequence[str], number: int, where: Callable[[int], str], separator: str = ",") -> tuple[str, str]:
@@ -65,11 +65,17 @@ def checked_edge(row: Sequence[str], number: int, where: Callable[[int], str], s
                 f"{where(number)}: expected a printable name on one line in the column {column}, got {name!r}; remove "
                 "its tabs, line breaks and control characters"
             )
-    if child == parent:
-        raise ValueError(
-            f"{where(number)}: expected two different names, got the cycle {child!r} -> {parent!r}; remove the line"
-        )
     return child, parent
+
+
+def is_header(row: Sequence[str]) -> bool:
+    """Whether a row is called child and parent.
+
+    Example:
+        >>> is_header(["Child", "parent"]), is_header(["dog", "canine"])
+        (True, False)
+    """
+    return tuple(cell.strip().casefold() for cell in row) == COLUMNS
 
 
 Edges = list[tuple[str, str]]
@@ -93,7 +99,7 @@ def load_hierarchy(data: Any) -> Hierarchy:
         return data
     if not is_path(data):
         table = memory_table(list(data.edges()) if library_of(data) == "networkx" else data)
-        grid = read_grid(table.grid("edge"), row_is="edge", is_header=lambda row: tuple(row) == COLUMNS)
+        grid = read_grid(table.grid("edge"), row_is="edge", is_header=is_header)
         edges = [checked_edge(row, at, grid.where) for at, row in enumerate(grid.rows)]
         return Hierarchy.from_edges(edges, source=type(data).__name__, sha256=table.sha256)
     found = locate(data, "hierarchy")

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from hybonet.data.io.first_row import first_row, header_note
 from hybonet.data.io.in_memory import SPLIT_NAMES, is_path
 from hybonet.data.io.label_names import read_names
 from hybonet.data.io.source_file import PACKED, SourceFile, bare_name, read_source
 from hybonet.data.registry import DataSet, given_options, locate
-from hybonet.data.triples.first_row import doubtful_first_rows
 from hybonet.data.triples.from_memory import memory_triples
 from hybonet.data.triples.redundant_relations import (
     Ids,
@@ -122,17 +123,20 @@ def build_triples(
     seed: int = 0,
 ) -> TripleData:
     """As :func:`load_knowledge_graph`, from triples as labels."""
+    read, notes = _without_headers(read)
     entities = sorted({label for part in read.values() for column in (part.heads, part.tails) for label in column})
     relations = sorted({label for part in read.values() for label in part.relations})
-    notes = [
+    notes += [
         f"{part.source}: columns {', '.join(part.header)} of its header read as head, relation, tail"
         for part in read.values()
         if part.header
     ]
-    notes += doubtful_first_rows([part for part in read.values() if part.may_have_header])
     entity = {label: number for number, label in enumerate(entities)}
     relation = {label: number for number, label in enumerate(relations)}
     arrays = {split: _numbered(read[split], entity, relation, notes) for split in SPLITS if split in read}
+    loops = sum(int((part[:, 0] == part[:, 2]).sum()) for part in arrays.values())
+    if loops:
+        notes.append(f"{loops:,} triples join an entity with itself; they are kept, for a relation may say so")
     missing = [split for split in SPLITS if split not in arrays]
     warnings: list[str] = []
     if len(arrays) > 1:
@@ -153,6 +157,22 @@ def build_triples(
         notes=tuple(notes),
         warnings=tuple(warnings),
     )
+
+
+def _without_headers(read: Mapping[SplitName, TripleFile]) -> tuple[dict[SplitName, TripleFile], list[str]]:
+    """The files without first rows that are headers in words that nobody knows, and notes on these and on doubts."""
+    found, notes = dict(read), []
+    columns = {split: (part.heads, part.relations, part.tails) for split, part in read.items()}
+    for split, part in read.items():
+        others = [each for name, each in columns.items() if name != split]
+        kind = first_row(columns[split], others) if part.may_have_header else "data"
+        if kind != "data":
+            row = [column[0] for column in columns[split]]
+            notes.append(header_note(part.source, row, "a triple", is_header=kind == "header"))
+        if kind == "header":
+            heads, relations, tails = (column[1:] for column in columns[split])
+            found[split] = replace(part, heads=heads, relations=relations, tails=tails)
+    return found, notes
 
 
 def _split_files(folder: Path) -> dict[SplitName, Path]:

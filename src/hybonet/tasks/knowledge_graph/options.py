@@ -13,6 +13,7 @@ class DataOptions(Options):
 
     columns: str | None = option(None, "Columns of head, relation, tail: names or numbers from 0, with commas.")
     separator: str | None = option(None, "Character between columns.", shown="by the file's ending")
+    header: bool | None = option(None, "Whether first rows are column names.", shown="they are looked at")
     names: Path | None = option(None, "File of entity label and readable name.")
     teacher: list[Path] | None = option(
         None, "A finished run on the same graph to learn from besides the triples. May be repeated."
