@@ -48,8 +48,10 @@ class Hierarchy:
         given = list(edges)
         unique = sorted({edge for edge in given if edge[0] != edge[1]})
         loops = sum(child == parent for child, parent in given)
-        counts = ((len(given) - loops - len(unique), "edges were given again, and are kept once"),)
-        counts += ((loops, "names had an edge to themselves, which is left out"),)
+        counts = (
+            (len(given) - loops - len(unique), "edges were given again, and are kept once"),
+            (loops, "names had an edge to themselves, which is left out"),
+        )
         if not unique:
             raise ValueError(f"{source}: expected at least one edge, got none; give pairs (child, parent)")
         names = tuple(sorted({name for edge in unique for name in edge}))
