@@ -21,6 +21,7 @@ def triples_factory(graph: TripleData, split: SplitName = "train", *, inverse: b
     """A part of a graph as PyKEEN keeps it, under the same ids; with inverse triples if that is asked for.
 
     Example:
+        >>> from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
         >>> factory = triples_factory(TripleData.from_labels([("dog", "is a", "canine")]))
         >>> factory.entity_to_id
         {'canine': 0, 'dog': 1}
@@ -46,7 +47,8 @@ class PykeenModel(Model):
         options: of PyKEEN's ``Model``, such as the loss.
 
     Example:
-        >>>         >>> factory = triples_factory(TripleData.from_labels([("dog", "is a", "canine")]))
+        >>> from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
+        >>> factory = triples_factory(TripleData.from_labels([("dog", "is a", "canine")]))
         >>> PykeenModel(TripleScorer(2, 1, 8), factory).predict_t(torch.tensor([[1, 0]])).shape
         torch.Size([1, 2])
     """

@@ -37,6 +37,7 @@ class HyboNet(PykeenModel):
     """
 
     loss_default: ClassVar[Any] = CrossEntropyLoss
+    loss_default_kwargs: ClassVar[Any] = {}
     hpo_default: ClassVar[Mapping[str, Any]] = {"dim": {"type": int, "low": 16, "high": 256, "q": 16}}
 
     def __init__(
