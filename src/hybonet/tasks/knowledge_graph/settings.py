@@ -19,8 +19,8 @@ class KnowledgeGraphSettings(ModelSettings):
     Example:
         >>> KnowledgeGraphSettings(dim=16).loss
         'softmax'
-        >>> KnowledgeGraphSettings(model="RotatE", margin=6)
-        TranslationalSettings(...)
+        >>> type(KnowledgeGraphSettings(model="RotatE", margin=6)).__name__
+        'TranslationalSettings'
     """
 
     old_names: ClassVar[dict[str, str]] = {
