@@ -76,7 +76,7 @@ def test_old_names_and_words_are_those_of_today():
     assert (settings.distillation_weight, settings.distillation_answers, settings.teacher_logit_scale) == (0.4, 3, 2)
     record = Run(RUNS / "kg").record
     assert {"test_one_direction", "test_paper_code"} <= record.keys()
-    assert record["settings"] == settings_of("kg")
+    assert record["settings"].items() <= settings_of("kg").items()
     record = Run(RUNS / "graph").record
     assert (record["protocol"], record["settings"]["time_gate"]) == ("paper_code", "paper_code")
 

@@ -1,14 +1,24 @@
-"""Files written whole or not at all."""
+"""Files written whole or not at all, and known again by their checksums."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
+
+_PIECE = 1 << 20
+#: Under this name, a JSON object says the checksum of all its other content.
+SEAL = "sha256"
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Call ``write(temporary_path)``, flush it to disk and rename: a reader or a crash sees the old file or the new.
+
+    A full or vanished disk is an ``OSError`` that names ``path``.
 
     Example:
         >>> import tempfile
@@ -19,9 +29,89 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        write(temporary)
-        with open(temporary, "rb") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        with naming(path, temporary):
+            write(temporary)
+            flush(temporary)
+            os.replace(temporary, path)
+            flush(path.parent)
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # of a disk that is gone, nothing can be removed
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def naming(path: Path, *temporary: Path) -> Iterator[None]:
+    """An ``OSError`` of the block that names no file, or one of the temporary ones, names ``path``.
+
+    Example:
+        >>> with naming(Path("runs/kg/model.safetensors")):
+        ...     raise OSError(28, "No space left on device")
+        Traceback (most recent call last):
+        OSError: [Errno 28] No space left on device: 'runs/kg/model.safetensors'
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or (error.filename is not None and Path(error.filename) not in temporary):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def flush(path: Path) -> None:
+    """What a file holds, or which files a folder has, is on disk when this returns, as far as the system can say."""
+    if os.name == "nt" and path.is_dir():  # there, folders cannot be opened
+        return
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def sha256_of(path: str | Path) -> str:
+    """Checksum of a file as it lies on disk.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "dog.txt"
+        >>> _ = path.write_text("dog")
+        >>> sha256_of(path)[:8]
+        'cd6357ef'
+    """
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while piece := file.read(_PIECE):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """A JSON object with the checksum of its content in it.
+
+    Example:
+        >>> sealed({"dim": 32})["sha256"][:8]
+        'd49760f4'
+        >>> unsealed(sealed({"dim": 32}), "config.json")
+        {'dim': 32}
+        >>> unsealed({**sealed({"dim": 32}), "dim": 33}, "config.json")
+        Traceback (most recent call last):
+        ValueError: config.json: expected the content that its sha256 is of, but it was changed or damaged since; ...
+    """
+    return {**content, SEAL: _content_sha256(content)}
+
+
+def unsealed(content: Mapping[str, Any], source: object) -> dict[str, Any]:
+    """What was sealed, or a ``ValueError`` if it has changed since; what was never sealed is as it is."""
+    plain = {name: value for name, value in content.items() if name != SEAL}
+    if SEAL in content and content[SEAL] != _content_sha256(plain):
+        raise ValueError(
+            f"{source}: expected the content that its {SEAL} is of, but it was changed or damaged since; restore it, "
+            f"or take out its line {SEAL!r} if you changed it yourself"
+        )
+    return plain
+
+
+def _content_sha256(content: Mapping[str, Any]) -> str:
+    """Of the content as a reader of JSON has it, whatever its layout."""
+    text = json.dumps(json.loads(json.dumps(content)), sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()

@@ -226,7 +226,7 @@ def test_only_the_main_process_starts_a_run_and_speaks(folder: Path, monkeypatch
     second = Processes(rank=1, world=2)
     monkeypatch.setattr(Processes, "agree", lambda self, value: value)
     monkeypatch.setattr(Processes, "wait_for_all", lambda self: None)
-    monkeypatch.setattr("hybonet.training.processes.joined_processes", lambda device: nullcontext(second))
+    monkeypatch.setattr("hybonet.training.processes.joined_processes", lambda settings: nullcontext(second))
     monkeypatch.setattr("hybonet.tasks.run.Run.train", lambda run, **_: trained.append(run.folder))
     outcome = run("train kg --data triples.tsv --out run", folder)  # which the first process has started
     assert (outcome.code, outcome.output, outcome.changed) == (0, "", [])

@@ -14,6 +14,7 @@ from hybonet.tasks import predictor
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 from hybonet.tasks.knowledge_graph.task import KnowledgeGraphSettings
 from hybonet.tasks.run import start
+from hybonet.tasks.run_folder import read_json
 from tests.recipes.test_recipes import toy_graph
 
 FILES = {"config.json", "model.safetensors", "graph.safetensors", "entities.tsv", "relations.tsv", "README.md"}
@@ -105,7 +106,7 @@ def test_the_command_line_takes_a_saved_model_but_does_not_train_it(run, tmp_pat
 
 def test_a_damaged_configuration_is_a_clean_error(run, tmp_path):
     KnowledgeGraphModel.load(run).save_pretrained(tmp_path / "saved")
-    config = json.loads((tmp_path / "saved" / "config.json").read_text())
+    config = read_json(tmp_path / "saved", "config.json")
     for damage in ({"dim": 8}, {**config["model"], "colour": "red"}):
         (tmp_path / "saved" / "config.json").write_text(json.dumps({**config, "model": damage}))
         with pytest.raises(ValueError, match="expected the settings of a TripleScorer"):

@@ -360,6 +360,6 @@ def test_a_process_takes_the_gpu_that_is_its_own(device, rank, chosen, monkeypat
     taken = []
     monkeypatch.setenv("LOCAL_RANK", rank)
     monkeypatch.setattr(torch.cuda, "set_device", taken.append)
-    with joined_processes(device) as processes:
+    with joined_processes(LoopSettings(device=device)) as processes:
         assert processes.world == 1
     assert taken == ([] if chosen is None else [chosen])

@@ -121,7 +121,7 @@ def test_two_processes_do_not_search_in_one_folder(tmp_path):
     with study_in(tmp_path) as study:
         run(study, 1)
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-        assert "another process is searching" in done.stderr
+        assert "is being searched by process" in done.stderr
         run(study, 1)
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

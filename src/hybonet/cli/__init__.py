@@ -3,10 +3,10 @@
 import sys
 
 from hybonet.__main__ import STOPPED
-from hybonet.cli import aliases, data, demo, recipes, report, training, tune, verbs
+from hybonet.cli import aliases, data, demo, recipes, report, training, tune, verbs, verify
 from hybonet.cli.app import app
 
-__all__ = ["aliases", "app", "data", "demo", "main", "recipes", "report", "training", "tune", "verbs"]
+__all__ = ["aliases", "app", "data", "demo", "main", "recipes", "report", "training", "tune", "verbs", "verify"]
 
 
 def main() -> None:

@@ -29,6 +29,10 @@ Threads = Annotated[int | None, typer.Option(min=1, help="Processor threads.", s
 TensorBoard = Annotated[
     bool, typer.Option("--tensorboard", help="Write curves to the run's folder tensorboard (needs that extra).")
 ]
+Keep = Annotated[
+    int | None,
+    typer.Option(min=1, help="Checkpoints that are kept; short for --set keep=N.", show_default="1, the last"),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write the record as JSON when it is done.")]
 RECIPE_HELP = "Settings to start from: a name (`hybonet recipes list`), or a .json file of settings."
@@ -62,6 +66,7 @@ def train_parameters(spec: TaskSpec) -> list[Parameter]:
         *made.parameters(spec.options),
         made.parameter("resume", Resume, False),
         made.parameter("overwrite", Overwrite, False),
+        made.parameter("keep", Keep, None),
         made.parameter("tensorboard", TensorBoard, False),
         made.parameter("threads", Threads, None),
         made.parameter("quiet", Quiet, False),
@@ -86,6 +91,7 @@ def train(
     set_: list[str] | None = None,
     resume: bool = False,
     overwrite: bool = False,
+    keep: int | None = None,
     tensorboard: bool = False,
     threads: int | None = None,
     quiet: bool = False,
@@ -94,11 +100,12 @@ def train(
 ) -> None:
     """What ``hybonet train TASK`` does; ``values`` are its options about data."""
     from hybonet.tasks.api import settings_for
-    from hybonet.tasks.run import Run
+    from hybonet.tasks.run import Run, goes_on
     from hybonet.training.processes import joined_processes
 
     use_threads(threads)
-    options, changes = made.chosen(spec.options, values), set_ or []
+    options = made.chosen(spec.options, values)
+    changes = [*(set_ or []), *([] if keep is None else [f"keep={keep}"])]
     if resume:
         named = {"data": data, "recipe": recipe, **options.given()}
         extra = next((name for name, value in named.items() if value is not None), None)
@@ -109,12 +116,14 @@ def train(
             )
         run = Run(out, spec.name)
         run.change_settings(changes)
-        device = run.settings.device
+        settings = run.settings
     else:
         chosen_recipe, settings = settings_for(spec, recipe, changes, options, data)
-        device = settings.device
-    with joined_processes(device) as processes:
-        if not resume:
+        resume = goes_on(out, settings, overwrite=overwrite)
+    with joined_processes(settings) as processes:
+        if resume:
+            run = Run(out, spec.name)
+        else:
             processes.main_first(lambda: _start(spec, out, data, settings, options, chosen_recipe, overwrite))
             run = Run(out, spec.name)
         _train(run, processes.is_main, resume=resume, tensorboard=tensorboard, quiet=quiet)

@@ -13,6 +13,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from hybonet.files import unsealed
 from hybonet.reporting.headlines import Headline, HeadlineOf, Measure, look_up
 from hybonet.reporting.narrow_table import add_row, narrow_table
 
@@ -34,6 +35,8 @@ def load_records(paths: Iterable[Path], tasks: Mapping[str, HeadlineOf]) -> list
                 text = file.read_text(encoding="utf-8")
                 lines = text.splitlines() if file.suffix == ".jsonl" else [text]
                 found = [json.loads(line) for line in lines]
+                if file.suffix != ".jsonl" and isinstance(found[0], dict):
+                    found = [unsealed(found[0], file)]
             except (json.JSONDecodeError, UnicodeDecodeError) as error:
                 raise ValueError(f"{file}: expected a run record in JSON, but {error}") from None
             for number, record in enumerate(found):

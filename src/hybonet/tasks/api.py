@@ -11,7 +11,7 @@ from hybonet.tasks.base import TaskSpec, spec
 from hybonet.tasks.options import Options, as_path
 from hybonet.tasks.predictor import Predictor
 from hybonet.tasks.recipes import recipe as find_recipe
-from hybonet.tasks.run import Run, start
+from hybonet.tasks.run import Run, goes_on, start
 from hybonet.training import LoopSettings, Reporter, TerminalReporter, near_match, override
 from hybonet.training.processes import check_device, joined_processes
 from hybonet.training.settings import check_name
@@ -60,10 +60,14 @@ def train(
     else:
         reading = of.options.checked(options)
         started_from, settings = settings_for(of, recipe, changes, reading, data)
-        loaded = load_data(of, data, settings, reading)
-        for note in getattr(loaded, "notes", ()):
-            warnings.warn(note, stacklevel=2)
-        run = start(folder, of, settings, loaded, overwrite=overwrite, recipe=started_from)
+        resume = goes_on(folder, settings, overwrite=overwrite)
+        if resume:
+            run = Run(folder, of.name)
+        else:
+            loaded = load_data(of, data, settings, reading)
+            for note in getattr(loaded, "notes", ()):
+                warnings.warn(note, stacklevel=2)
+            run = start(folder, of, settings, loaded, overwrite=overwrite, recipe=started_from)
     train_in(run, resume=resume, reporter=reporter)
     return load(run.folder)
 
@@ -82,7 +86,7 @@ def load(folder: str | Path | Run) -> Predictor:
 
 def train_in(run: Run, *, resume: bool, reporter: Reporter | bool = True) -> None:
     """Train a run that is started; of several processes, the first reports."""
-    with joined_processes(run.settings.device) as processes:
+    with joined_processes(run.settings) as processes:
         told: Reporter | None = None
         if processes.is_main:
             told = reporter if isinstance(reporter, Reporter) else terminal_reporter(run) if reporter else None

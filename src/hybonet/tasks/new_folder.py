@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from hybonet.files import flush
 from hybonet.training.lock import LOCK, locked
 
 
@@ -51,6 +52,8 @@ def new_folder(out: Path, check: Callable[[], None] | None = None, *, last: str 
     try:
         staging.mkdir(parents=True)
         yield staging
+        for path in (*staging.rglob("*"), staging):
+            flush(path)
         _put_in_place(staging, out, check, last if not beside else None)
     except BaseException:  # an interrupt, too, must leave nothing behind
         shutil.rmtree(staging, ignore_errors=True)
@@ -58,6 +61,7 @@ def new_folder(out: Path, check: Callable[[], None] | None = None, *, last: str 
             for folder in missing:
                 folder.rmdir()
         raise
+    flush(out.parent)
 
 
 def unfinished(out: Path) -> list[Path]:

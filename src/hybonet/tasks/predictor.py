@@ -18,8 +18,9 @@ from hybonet.reporting.pictures import Pictures, draw_into
 from hybonet.tasks import vector_files
 from hybonet.tasks.base import TaskSpec, refuse_verb, spec
 from hybonet.tasks.card import CARD, model_card
+from hybonet.tasks.integrity import FILES, checksums
 from hybonet.tasks.new_folder import new_folder
-from hybonet.tasks.run_folder import CONFIG, CURVES, RECORD, write_json
+from hybonet.tasks.run_folder import CONFIG, CURVES, RECORD, write_sealed
 from hybonet.training.checkpoint import save_model
 from hybonet.training.history import read_history
 from hybonet.training.loop import BEST
@@ -120,10 +121,10 @@ class Predictor:
         folder = Path(folder)
         with new_folder(folder) as staging:
             content = {**self.config, **self.saved(staging), "task": self.task_name, "library_name": "hybonet"}
-            write_json(staging / CONFIG, content)
             save_model(staging / BEST, self.model)
             if self.record is not None:
-                write_json(staging / RECORD, self.saved_record())
+                write_sealed(staging / RECORD, self.saved_record())
+            write_sealed(staging / CONFIG, {**content, FILES: checksums(staging)})
             (staging / CARD).write_text(model_card(self, folder.name), encoding="utf-8")
 
     def saved(self, folder: Path) -> dict[str, Any]:

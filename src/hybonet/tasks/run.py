@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hybonet.tasks.base import TaskSpec, spec, specs
+from hybonet.tasks.integrity import FILES, FileState, check_files, checksums, verify
 from hybonet.tasks.provenance import now, provenance
-from hybonet.tasks.run_folder import CONFIG, CURVES, RECORD, new_run, read_json, source_name, write_json
+from hybonet.tasks.run_folder import CONFIG, CURVES, RECORD, holds_run, new_run, read_json, source_name, write_sealed
 from hybonet.training import FitResult, LoopSettings, Reporter, Task, Trainer, describe, override
-from hybonet.training.checkpoint import load_model, read_position
+from hybonet.training.checkpoint import load_model, newest_readable, read_position
 from hybonet.training.lock import locked
-from hybonet.training.loop import BEST, LAST
-from hybonet.training.processes import check_device, is_main_process, joined_processes
+from hybonet.training.loop import BEST, checkpoints
+from hybonet.training.processes import check_device, is_main_process, joined_processes, restarts
 from hybonet.training.settings import CHANGEABLE
 
 if TYPE_CHECKING:
@@ -92,7 +93,8 @@ class Run:
 
     @cached_property
     def data(self) -> Any:
-        """The data that it was trained on."""
+        """The data that it was trained on; a ``ValueError`` if their files are not those that were written."""
+        check_files(self.folder, self.config)
         return self.spec.implementation.read(self.folder, self.about)
 
     @cached_property
@@ -122,9 +124,15 @@ class Run:
 
     def predictor(self) -> Predictor:
         """The best model, ready to be asked."""
+        if self.is_export:  # it may need no data
+            check_files(self.folder, self.config)
         predictor = self.spec.implementation.predictor.of_run(self)
         predictor.comes_from(self)
         return predictor
+
+    def verify(self) -> list[FileState]:
+        """What its checksums say of every file: nothing is loaded into a model, and no damage is an error here."""
+        return verify(self.folder, self.config)
 
     # -- its training --------------------------------------------------------------------------------------------------
 
@@ -140,7 +148,7 @@ class Run:
             resume: go on from the last checkpoint, if there is one.
             reporter: is told of the progress.
         """
-        with joined_processes(self.settings.device) as processes, ExitStack() as held:
+        with joined_processes(self.settings) as processes, ExitStack() as held:
             processes.main_first(lambda: held.enter_context(self._lock()))
             task = self.task
             origin = provenance()  # the code may change while it trains
@@ -185,11 +193,11 @@ class Run:
             "created": now(),
             "device": settings.device,
         }
-        write_json(self.folder / RECORD, record)
+        write_sealed(self.folder / RECORD, record)
         self.__dict__.pop("record", None)
 
     def _draw_curves(self, result: FitResult) -> None:
-        if find_spec("matplotlib") is None:
+        if find_spec("matplotlib") is None or not result.history:  # somebody took the history away
             return
         from hybonet.reporting.charts import draw_curves
 
@@ -230,8 +238,9 @@ class Run:
             )
         if not changed:
             return
-        last = self.folder / LAST
-        position = read_position(last) if last.exists() else {"epoch": 0, "stale": 0, "seconds": 0.0}
+        position = {"epoch": 0, "stale": 0, "seconds": 0.0}
+        if present := checkpoints(self.folder):
+            _, position = newest_readable(present, read_position)
         if "epochs" in changed and after.epochs <= position["epoch"]:
             raise ValueError(
                 f"expected more than the {position['epoch']} epochs already done, got epochs={after.epochs}; give a "
@@ -250,7 +259,7 @@ class Run:
             )
         assert self.data is not None  # a run whose data are lost cannot go on, and nothing is written
         if is_main_process():
-            write_json(self.folder / CONFIG, {**self.config, "settings": after.model_dump()})
+            write_sealed(self.folder / CONFIG, {**self.config, "settings": after.model_dump()})
         self.config = renewed(read_json(self.folder, CONFIG))
         for name in ("settings", "task"):
             self.__dict__.pop(name, None)
@@ -275,8 +284,22 @@ def start(
     of.implementation.task(settings, data).build_model()  # refuses what cannot be trained before anything is written
     with new_run(folder, overwrite=overwrite) as staging:
         kept = of.implementation.write(staging, data)
-        write_json(staging / CONFIG, {"task": of.name, **about, "settings": settings.model_dump(), of.data_key: kept})
+        content = {"task": of.name, **about, "settings": settings.model_dump(), of.data_key: kept}
+        write_sealed(staging / CONFIG, {**content, FILES: checksums(staging)})
     return Run(folder)
+
+
+def goes_on(folder: Path, settings: LoopSettings, *, overwrite: bool) -> bool:
+    """Whether a training is started again by ``torchrun --max-restarts``, and its run is there: then it goes on.
+
+    Example:
+        >>> goes_on(Path("no/such/folder"), LoopSettings(), overwrite=False)
+        False
+    """
+    if not restarts() or not holds_run(folder):
+        return False
+    # An earlier run that was to be replaced may still be there.
+    return not overwrite or Run(folder).settings == settings
 
 
 def renewed(content: dict[str, Any]) -> dict[str, Any]:

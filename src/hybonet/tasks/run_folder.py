@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hybonet.files import write_atomically
+from hybonet.files import sealed, unsealed, write_atomically
 from hybonet.tasks.new_folder import new_folder, unfinished
 from hybonet.training.lock import refuse_locked
 
@@ -86,6 +86,11 @@ def new_run(out: Path, *, overwrite: bool = False) -> Iterator[Path]:
         yield staging
 
 
+def write_sealed(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a JSON object with a checksum of its content, which :func:`read_json` checks."""
+    write_json(path, sealed(content))
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write JSON whole or not at all."""
     text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
@@ -93,7 +98,7 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_json(folder: Path, name: str) -> dict[str, Any]:
-    """One of a run's JSON files; a ``ValueError`` says if it is missing or damaged."""
+    """One of a run's JSON files; a ``ValueError`` says if it is missing, damaged, or not what its checksum is of."""
     path = folder / name
     if not path.is_file():
         what = "a finished run" if name == RECORD else "a run"
@@ -106,7 +111,7 @@ def read_json(folder: Path, name: str) -> dict[str, Any]:
         raise ValueError(f"{path}: expected JSON, but {error}; restore the file or train again") from None
     if not isinstance(value, dict):
         raise ValueError(f"{path}: expected a JSON object, got {value!r:.40}; restore the file or train again")
-    return value
+    return unsealed(value, path)
 
 
 def read_record(folder: Path) -> dict[str, Any]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from safetensors import safe_open
 from torch import Tensor, nn
 
-from hybonet.training.checkpoint import load_model, read_tensors, save_model
+from hybonet.training.checkpoint import load_model, read_file, read_tensors, save_model
 
 
 class Snapshots:
@@ -74,5 +73,10 @@ def _epoch(path: Path) -> int:
 
 
 def _value(path: Path) -> float:
-    with safe_open(path, framework="pt") as file:
-        return json.loads((file.metadata() or {})["hybonet"])["value"]
+    return _checked_value(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _checked_value(path: Path, written: int) -> float:
+    """Of a file as it was written at a time: each is read once."""
+    return read_file(path)[0]["value"]

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save
+from safetensors.torch import save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from hybonet.files import write_atomically
+from hybonet.files import SEAL, write_atomically
 from hybonet.training.settings import CHANGEABLE
 from hybonet.training.task import Task
 
@@ -83,11 +84,61 @@ def _flat(content: dict[str, Any]) -> dict[str, Any]:
     return dict(pairs(json.loads(json.dumps(content))))
 
 
+#: What a file says beside its tensors stands under this name in its header.
+_ABOUT = "hybonet"
+Read = TypeVar("Read")
+
+
 def write_tensors(path: Path, tensors: dict[str, Tensor], **about: Any) -> None:
-    """A safetensors file, whole or not at all; ``about`` goes to the header."""
+    """A safetensors file, whole or not at all; ``about`` goes to the header, and so does a checksum of it all.
+
+    The checksum is part of the file, so that no crash can come between the two.
+
+    Example:
+        >>> import tempfile
+        >>> path = Path(tempfile.mkdtemp()) / "numbers.safetensors"
+        >>> write_tensors(path, {"one": torch.ones(3)}, made_by="hand")
+        >>> about, tensors, is_checked = read_file(path)
+        >>> about, is_checked
+        ({'made_by': 'hand'}, True)
+    """
+    # One entry of the header only: the library writes several in an order of its own, another one each time.
+    said = json.dumps({**about, SEAL: _digest(about, tensors)})
     # Bytes of our own writing: the library's save_file gives files that only their owner may read.
-    content = save(tensors, metadata={"hybonet": json.dumps(about)})
+    content = save(tensors, metadata={_ABOUT: said})
     write_atomically(path, lambda target: target.write_bytes(content))
+
+
+def _digest(about: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
+    """Checksum of what a file says and of its tensors by name, whatever their order in it."""
+    digest = hashlib.sha256(json.dumps(json.loads(json.dumps(about)), sort_keys=True).encode("utf-8"))
+    for name, value in sorted(tensors.items()):
+        digest.update(f"\0{name}\0{value.dtype}\0{tuple(value.shape)}\0".encode())
+        digest.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def read_file(path: Path) -> tuple[dict[str, Any], dict[str, Tensor], bool]:
+    """What a safetensors file says, its tensors, and whether it has a checksum, which then is right.
+
+    Files of other libraries and earlier versions have none.
+
+    Raises:
+        ValueError: if it is no such file, or not the one that was written.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            said = (file.metadata() or {}).get(_ABOUT, "{}")
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
+        about = json.loads(said)
+    except (OSError, SafetensorError, json.JSONDecodeError) as error:
+        raise ValueError(f"{path}: expected a safetensors file, {_what_it_is(path, error)}") from None
+    seal = about.pop(SEAL, None)
+    if seal not in (None, _digest(about, tensors)):
+        raise ValueError(
+            f"{path}: expected the content that its {SEAL} is of, but it was damaged since; restore it or train again"
+        )
+    return about, tensors, seal is not None
 
 
 def save_model(path: Path, model: nn.Module, **about: Any) -> None:
@@ -99,10 +150,7 @@ def save_model(path: Path, model: nn.Module, **about: Any) -> None:
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
     """The tensors of a safetensors file, or a ValueError that says what the file is instead."""
-    try:
-        return load_file(path)
-    except (OSError, SafetensorError) as error:
-        raise ValueError(f"{path}: expected a safetensors file, {_what_it_is(path, error)}") from None
+    return read_file(path)[1]
 
 
 def load_model(path: Path, model: nn.Module) -> None:
@@ -211,18 +259,32 @@ def load_checkpoint(path: Path, model: nn.Module, optimizer: Optimizer, run: Ide
 
 
 def _read(path: Path, *, with_tensors: bool = True) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    header: dict[str, Any] = {}
+    tensors: dict[str, Tensor] = {}
     try:
-        with safe_open(path, framework="pt") as file:
-            header = json.loads((file.metadata() or {})["hybonet"])
-            names = file.keys() if with_tensors else ()
-            tensors = {name: file.get_tensor(name) for name in names}
-    except (OSError, SafetensorError) as error:
+        if with_tensors:
+            header, tensors, _ = read_file(path)
+        else:
+            with safe_open(path, framework="pt") as file:
+                header = json.loads((file.metadata() or {}).get(_ABOUT, "{}"))
+    except (OSError, SafetensorError, json.JSONDecodeError) as error:
         raise ValueError(f"{path}: expected a checkpoint, {_what_it_is(path, error)} in a new folder") from None
-    except (KeyError, json.JSONDecodeError):
-        header, tensors = {}, {}
+    except ValueError as error:
+        raise ValueError(str(error).replace("a safetensors file", "a checkpoint") + " in a new folder") from None
     if not {"run", "position", "groups", "numbers", "aliases"} <= header.keys():
         raise ValueError(
             f"{path}: expected a checkpoint, got a safetensors file of another kind; restore it or train again in a "
             "new folder"
         )
     return header, tensors
+
+
+def newest_readable(paths: list[Path], read: Callable[[Path], Read]) -> tuple[Path, Read]:
+    """The first checkpoint that can be read, with what was read of it; if none can, what is wrong with the first."""
+    first = ValueError("expected a checkpoint, found none")
+    for path in paths:
+        try:
+            return path, read(path)
+        except ValueError as error:
+            first = error if path == paths[0] else first
+    raise first

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
 
-from hybonet.files import write_atomically
+from hybonet.files import naming, write_atomically
 
 HISTORY = "history.jsonl"
 
@@ -23,7 +24,7 @@ def read_history(folder: Path) -> list[dict[str, Any]]:
 
 def append_to_history(folder: Path, row: dict[str, Any]) -> None:
     """Write one line more. A kill may leave half of it, which :func:`keep_lines` drops when the run goes on."""
-    with open(folder / HISTORY, "a", encoding="utf-8") as file:
+    with naming(folder / HISTORY), open(folder / HISTORY, "a", encoding="utf-8") as file:
         file.write(json.dumps(row) + "\n")
 
 
@@ -35,6 +36,29 @@ def keep_lines(folder: Path, count: int) -> None:
         write_atomically(folder / HISTORY, lambda target: target.write_text(text, encoding="utf-8"))
 
 
+def history_sha256(folder: Path, count: int) -> str:
+    """Checksum of the first ``count`` lines; empty if there is no file, as when somebody took it away.
+
+    Example:
+        >>> history_sha256(Path("no/such/folder"), 3)
+        ''
+    """
+    if not (folder / HISTORY).exists():
+        return ""
+    return hashlib.sha256("\n".join(_lines(folder)[:count]).encode("utf-8")).hexdigest()
+
+
+def check_history(folder: Path, count: int, sha256: str) -> bool:
+    """Whether there is a checksum of the first lines; a ``ValueError`` if it is not theirs."""
+    found = history_sha256(folder, count)
+    if found and sha256 and found != sha256:
+        raise ValueError(
+            f"{folder / HISTORY}: expected the {count} lines that the checkpoint is of, but they were changed or "
+            "damaged since; restore the file, or remove it to go on without"
+        )
+    return bool(found and sha256)
+
+
 def _lines(folder: Path) -> list[str]:
     path = folder / HISTORY
-    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    return path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []

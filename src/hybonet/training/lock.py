@@ -23,11 +23,15 @@ _held: dict[tuple[int, int], int] = {}
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path, what: str = "run", doing: str = "trained") -> Iterator[None]:
     """While the block runs, no other process and no other thread may lock the folder; this thread may, again.
 
     The operating system keeps the lock and drops it when its holder dies. Where it has none to give, the process in the
     file counts, if it runs on this machine.
+
+    Args:
+        folder: to lock.
+        what: it holds, and ``doing`` what is done with it, for the message.
 
     Raises:
         ValueError: if another one holds it, with who it is; nothing is written then.
@@ -38,7 +42,7 @@ def locked(folder: Path) -> Iterator[None]:
         yield
         return
     path = folder / LOCK
-    with _acquire(path) as file:
+    with _acquire(path, what, doing) as file:
         _held[key] = get_ident()
         try:
             about = {"pid": os.getpid(), "host": socket.gethostname(), "since": f"{datetime.now():%Y-%m-%d %H:%M:%S}"}
@@ -61,12 +65,12 @@ def refuse_locked(folder: Path) -> None:
             pass
 
 
-def _acquire(path: Path) -> IO[str]:
+def _acquire(path: Path, what: str, doing: str) -> IO[str]:
     while True:
         file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o644), "r+", encoding="utf-8")
         try:
             if not _lock(file, path):
-                raise _refusal(path)
+                raise _refusal(path, what, doing)
             if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
                 return file
         except FileNotFoundError:  # its holder has just left, or a new run has taken the folder's place
@@ -112,10 +116,10 @@ def _holder(path: Path) -> dict[str, object]:
     return content if isinstance(content, dict) else {}
 
 
-def _refusal(path: Path) -> ValueError:
+def _refusal(path: Path, what: str, doing: str) -> ValueError:
     holder = _holder(path)
     who = f"process {holder.get('pid')} on {holder.get('host')} since {holder.get('since')}" if holder else "another"
     return ValueError(
-        f"expected a run that nobody is training, but {str(path.parent)!r} is being trained by {who}; wait for it, "
-        f"stop it, or choose another --out (if it is gone for certain, remove {str(path)!r})"
+        f"expected a {what} that nobody else works on, but {str(path.parent)!r} is being {doing} by {who}; wait for "
+        f"it, stop it, or choose another --out (if it is gone for certain, remove {str(path)!r})"
     )

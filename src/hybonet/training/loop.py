@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 import time
+import warnings
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -14,10 +16,25 @@ import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from hybonet.files import flush
 from hybonet.optim import clip_grad_norm_
 from hybonet.training.averaging import Snapshots, averaged_weights
-from hybonet.training.checkpoint import Identity, load_checkpoint, load_model, save_checkpoint, save_model
-from hybonet.training.history import append_to_history, keep_lines, read_history
+from hybonet.training.checkpoint import (
+    Identity,
+    load_checkpoint,
+    load_model,
+    newest_readable,
+    save_checkpoint,
+    save_model,
+)
+from hybonet.training.history import (
+    HISTORY,
+    append_to_history,
+    check_history,
+    history_sha256,
+    keep_lines,
+    read_history,
+)
 from hybonet.training.processes import Interrupted, joined_processes, stop_requests
 from hybonet.training.progress import Reporter
 from hybonet.training.random_numbers import seed_for
@@ -25,8 +42,18 @@ from hybonet.training.schedule import learning_rate_factor
 from hybonet.training.task import Task
 
 LAST, BEST = "checkpoint.safetensors", "model.safetensors"
+#: Of the checkpoints before the last, by their number of updates.
+_EARLIER = "checkpoint-{:09}.safetensors"
+#: How far a figure of the stored model may be from that of its training: threads and devices round differently.
+_SAME_FIGURE = {"rel_tol": 0.05, "abs_tol": 0.02}
 #: Epochs may be as short as one step on a small graph: checkpoints after them are at least so many seconds apart.
 _BETWEEN_EPOCHS = 1.0
+
+
+def checkpoints(folder: Path) -> list[Path]:
+    """All checkpoints of a run, the newest first."""
+    earlier = sorted(folder.glob("checkpoint-*.safetensors"), reverse=True)
+    return [path for path in (folder / LAST, *earlier) if path.exists()]
 
 
 class TrainingDiverged(ValueError):  # noqa: N818 - what happened, as Interrupted
@@ -53,6 +80,7 @@ class Position:
     seconds: float = 0.0
     processor_seconds: float = 0.0  # of all threads: what a shared machine's other work does not lengthen
     history_lines: int = 0
+    history_sha256: str = ""
     finished: bool = False
 
 
@@ -97,6 +125,7 @@ class Trainer:
         self.resume_command = resume_command or "the same command with --resume"
         self.reporter = reporter or Reporter()
         self.position = Position()
+        self.saved_update: int | None = None
         self.model: nn.Module
         self.optimizer: Optimizer
 
@@ -107,16 +136,14 @@ class Trainer:
             Interrupted: after a save, if Ctrl-C or SIGTERM asked for it.
             TrainingDiverged: if the loss is not finite, naming the step and the parameter.
         """
-        with joined_processes(self.settings.device) as self.processes, stop_requests() as self.stop:
+        with joined_processes(self.settings) as self.processes, stop_requests() as self.stop:
             torch.manual_seed(self.settings.seed)
             self.model = self.task.build_model().to(self.settings.device)
             self.optimizer = self.task.build_optimizer(self.model)
             self.base_rates = [group["lr"] for group in self.optimizer.param_groups]
             self.identity = Identity.of(self.task)
-            if resume and (self.folder / LAST).exists():
-                saved = load_checkpoint(self.folder / LAST, self.model, self.optimizer, self.identity)
-                self.position = Position(**saved)
-                self.position.finished = self.position.batch == 0 and self._at_the_end()
+            if resume and (present := checkpoints(self.folder)):
+                self._go_on_from(present)
             self._tidy_up()
             self.step = self.processes.wrap(_Step(self.task, self.model))
             self.saved_at = time.monotonic()
@@ -126,6 +153,19 @@ class Trainer:
                     self._finish_epoch()
             self.processes.wait_for_all()  # the main process may still be writing what the others now read
             return self._result()
+
+    def _go_on_from(self, present: list[Path]) -> None:
+        """Put back the newest checkpoint that is whole: the training after it is the same from each of them."""
+        path, saved = newest_readable(
+            present, lambda each: load_checkpoint(each, self.model, self.optimizer, self.identity)
+        )
+        self.position = Position(**saved)
+        self.position.finished = self.position.batch == 0 and self._at_the_end()
+        check_history(self.folder, self.position.history_lines, self.position.history_sha256)
+        if path.name == LAST:
+            self.saved_update = self.position.update
+        elif self.processes.is_main:
+            warnings.warn(f"{self.folder / LAST} is damaged or missing; going on from {path.name}", stacklevel=4)
 
     # -- one epoch ------------------------------------------------------------------------------------------------
 
@@ -312,8 +352,16 @@ class Trainer:
             self._save()
 
     def _save(self) -> None:
-        save_checkpoint(self.folder / LAST, self.model, self.optimizer, asdict(self.position), self.identity)
-        self.saved_at = time.monotonic()
+        position, last = self.position, self.folder / LAST
+        position.history_sha256 = history_sha256(self.folder, position.history_lines)
+        if position.history_sha256:
+            flush(self.folder / HISTORY)  # before the checkpoint that counts its lines
+        if self.settings.keep > 1 and self.saved_update is not None and last.exists():
+            os.replace(last, self.folder / _EARLIER.format(self.saved_update))
+        save_checkpoint(last, self.model, self.optimizer, asdict(position), self.identity)
+        for path in checkpoints(self.folder)[self.settings.keep :]:
+            path.unlink()
+        self.saved_at, self.saved_update = time.monotonic(), position.update
 
     def _tidy_up(self) -> None:
         """Drop what a killed run left half done: unfinished files, and lines after its last checkpoint."""
@@ -339,13 +387,15 @@ class Trainer:
         load_model(self.folder / BEST, self.model)
         self.model.eval()
         best: dict[str, Any] | None = next((row for row in history if row["epoch"] == self.position.best_epoch), None)
-        best = best or self._validate()  # somebody took the history away
+        measured = self._validate()  # the stored model, not the one that was in memory
+        best = best or measured  # somebody took the history away
         averaged = {name: value for name, value in best.items() if name.startswith(_AVERAGED)}
         best = {name: value for name, value in best.items() if name not in averaged}
         if "averaged_epochs" in averaged:  # the model is the average
             epochs = averaged.pop("averaged_epochs")
             best |= {name.removeprefix(_AVERAGED): value for name, value in averaged.items()}
             best["averaged_epochs"] = epochs
+        best |= self._confirmed(measured)
         return FitResult(
             model=self.model,
             best={k: v for k, v in best.items() if k not in _OF_THE_LOOP},
@@ -357,3 +407,14 @@ class Trainer:
             history=history,
             reporter=self.reporter,
         )
+
+    def _confirmed(self, measured: dict[str, float]) -> dict[str, float]:
+        """What validation finds of the stored model, which must be what it found when the model was chosen."""
+        chosen, found = self.position.best, measured[self.task.monitor]
+        if chosen is not None and math.isfinite(chosen) and not math.isclose(found, chosen, **_SAME_FIGURE):
+            raise ValueError(
+                f"{self.folder / BEST}: expected the model of epoch {self.position.best_epoch} with "
+                f"{self.task.monitor} {chosen:.6g}, but validation measures {found:.6g}; restore the file or train "
+                "again"
+            )
+        return measured

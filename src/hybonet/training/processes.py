@@ -8,11 +8,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from types import FrameType
 from typing import Any
 
 import torch
 from torch import distributed, nn
+
+from hybonet.training.settings import LoopSettings
 
 
 def check_device(name: str) -> None:
@@ -140,14 +143,22 @@ def is_main_process() -> bool:
     return os.environ.get("RANK", "0") == "0"
 
 
+def restarts() -> int:
+    """How often `torchrun --max-restarts` has started these processes again."""
+    return int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))
+
+
 @contextmanager
-def joined_processes(device: str) -> Iterator[Processes]:
+def joined_processes(settings: LoopSettings) -> Iterator[Processes]:
     """Join the group that `torchrun` (or accelerate) announces in the environment; alone without one.
 
     The GPU that is asked for, or with ``cuda`` this process's own of several, becomes the current one: what is put on
     ``cuda`` goes there, and random numbers are drawn, saved and restored there.
+
+    Raises:
+        ValueError: if another process ends, or does not answer in time.
     """
-    world, chosen = process_count(), torch.device(device)
+    world, chosen = process_count(), torch.device(settings.device)
     if chosen.type == "cuda":
         torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")) if chosen.index is None else chosen.index)
     if world == 1:
@@ -155,11 +166,28 @@ def joined_processes(device: str) -> Iterator[Processes]:
         return
     fresh = not distributed.is_initialized()
     if fresh:
-        distributed.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
+        # torchrun keeps one store over all restarts: without a name for each, a process would look for peers that died.
+        store, rank, world = next(distributed.rendezvous("env://"))
+        distributed.init_process_group(
+            "nccl" if chosen.type == "cuda" else "gloo",
+            store=distributed.PrefixStore(f"start-{restarts()}", store),
+            rank=rank,
+            world_size=world,
+            timeout=timedelta(seconds=settings.rank_timeout),
+        )
     processes = Processes(distributed.get_rank(), world)
     try:
         yield processes
         processes.wait_for_all()  # a process that leaves early closes connections the others still use
+    except RuntimeError as error:
+        text = str(error).splitlines()[0]
+        if not isinstance(error, distributed.DistError) and "gloo" not in text.lower():
+            raise
+        reason = (text.partition("] ")[2] or text).partition(". ")[0]
+        raise ValueError(
+            f"expected {world} processes that answer within rank_timeout={settings.rank_timeout:g} seconds, but one "
+            f"has ended or hangs ({reason}); go on with --resume (torchrun --max-restarts=3 does so by itself)"
+        ) from error
     finally:
         if fresh:
             distributed.destroy_process_group()

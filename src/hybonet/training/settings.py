@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 S = TypeVar("S", bound="Settings")
 #: What may be changed when a stopped or finished run goes on; all else would make it another run.
-CHANGEABLE = ("epochs", "minutes", "patience", "validate_every", "checkpoint_seconds", "device")
+CHANGEABLE = ("epochs", "minutes", "patience", "validate_every", "checkpoint_seconds", "keep", "rank_timeout", "device")
 
 
 class Settings(BaseModel):
@@ -334,6 +334,15 @@ class LoopSettings(Settings):
     average_of: Literal["last", "best"] = Field("best", description="average: of the last or of the best epochs")
     checkpoint_seconds: float = Field(
         60.0, ge=0, description="save at least so often (and after every epoch of a second or more)"
+    )
+    keep: int = Field(
+        1, ge=1, description="checkpoints that are kept; a resumed run takes the newest that is not damaged"
+    )
+    rank_timeout: float = Field(
+        1800.0,
+        gt=0,
+        description="of several processes: seconds after which one that does not answer ends the training; a "
+        "validation must be shorter",
     )
     schedule: ScheduleSettings = ScheduleSettings()
     device: str = Field("cpu", description="where to compute: cpu, cuda, cuda:1, mps")

@@ -20,6 +20,7 @@ import torch
 
 from hybonet.extras import needed
 from hybonet.training import LoopSettings, generator_for
+from hybonet.training.lock import locked
 from hybonet.training.ranges import Between, Range, Value, out_of_range, value_of
 from hybonet.training.settings import types_of
 
@@ -171,7 +172,7 @@ def open_study(
         settings: those of the recipe; if all its values lie within the ranges, they are tried first.
     """
     require_optuna()
-    with _for_this_process_alone(path):
+    with locked(path.parent, "search", "searched"):
         _repair(path)
         yield Study(path, settings, ranges, higher_is_better=higher_is_better, seed=seed)
 
@@ -189,24 +190,6 @@ def _distribution(settings: LoopSettings, name: str, tried: Range) -> optuna.dis
     if int in types_of(type(settings), name):
         return IntDistribution(int(tried.low), int(tried.high), log=tried.log)
     return FloatDistribution(tried.low, tried.high, log=tried.log)
-
-
-@contextmanager
-def _for_this_process_alone(path: Path) -> Iterator[None]:
-    """Hold a lock on the file that the system takes back when the process ends, however it ends."""
-    try:
-        from fcntl import LOCK_EX, LOCK_NB, flock
-    except ImportError:  # a system without it
-        yield
-        return
-    with open(path, "ab") as file:
-        try:
-            flock(file, LOCK_EX | LOCK_NB)
-        except OSError:
-            raise ValueError(
-                f"another process is searching in {str(path.parent)!r}; wait for it, or choose another --out"
-            ) from None
-        yield
 
 
 def _repair(path: Path) -> None:

@@ -14,7 +14,7 @@ from hybonet.data import load_corpus
 from hybonet.data.text.translation_data import prepare
 from hybonet.nn import LorentzLinear
 from hybonet.tasks.run import Run, start
-from hybonet.tasks.run_folder import read_record
+from hybonet.tasks.run_folder import read_json, read_record
 from hybonet.tasks.translation.decoding import Decoding
 from hybonet.tasks.translation.evaluation import evaluate
 from hybonet.tasks.translation.task import TranslationSettings, TranslationTask, build_translation_model, perplexity
@@ -294,7 +294,7 @@ def test_hybonet_has_norms_before_its_blocks_and_at_the_ends():
 def test_runs_of_before_the_scaled_form_are_the_papers(run, tmp_path):
     folder = tmp_path / "older"
     shutil.copytree(run, folder)
-    config = json.loads((folder / "config.json").read_text())
+    config = read_json(folder, "config.json")
     del config["settings"]["form"]
     (folder / "config.json").write_text(json.dumps(config))
     assert Run(folder).settings.form == "paper"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import http.client
 import os
 import time
@@ -11,6 +10,8 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+
+from hybonet.files import sha256_of
 
 #: Called with the file's name, the bytes so far and the bytes in all (None if the server does not say).
 Progress = Callable[[str, int, int | None], None]
@@ -87,23 +88,6 @@ def download(
             )
     os.replace(part, target)
     return target
-
-
-def sha256_of(path: str | Path) -> str:
-    """Checksum of a file as it lies on disk.
-
-    Example:
-        >>> import tempfile
-        >>> path = Path(tempfile.mkdtemp()) / "dog.txt"
-        >>> _ = path.write_text("dog")
-        >>> sha256_of(path)[:8]
-        'cd6357ef'
-    """
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        while piece := file.read(_CHUNK):
-            digest.update(piece)
-    return digest.hexdigest()
 
 
 def _transfer(url: str, part: Path, progress: Progress | None, timeout: float) -> None:
