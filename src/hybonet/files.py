@@ -13,6 +13,8 @@ from typing import Any
 _PIECE = 1 << 20
 #: Under this name, a JSON object says the checksum of all its other content.
 SEAL = "sha256"
+#: What a formula of a spreadsheet begins with.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
@@ -83,6 +85,34 @@ def sha256_of(path: str | Path) -> str:
         while piece := file.read(_PIECE):
             digest.update(piece)
     return digest.hexdigest()
+
+
+def without_formula(cell: Any) -> Any:
+    """A cell of CSV that no spreadsheet takes for a formula; numbers stay as they are.
+
+    Example:
+        >>> without_formula("=1+1"), without_formula("dog"), without_formula(-0.5)
+        ("'=1+1", 'dog', -0.5)
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell.lstrip(" ").startswith(_FORMULA) else cell
+
+
+def parse_json(text: str) -> Any:
+    """A value of JSON; whatever is wrong with the text is a ``json.JSONDecodeError``.
+
+    Example:
+        >>> parse_json("[" * 100_000)
+        Traceback (most recent call last):
+        json.decoder.JSONDecodeError: nested too deeply: line 1 column 1 (char 0)
+    """
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        raise
+    except RecursionError:
+        raise json.JSONDecodeError("nested too deeply", text, 0) from None
+    except ValueError as error:  # an integer of thousands of digits
+        raise json.JSONDecodeError(str(error).partition(";")[0], text, 0) from None
 
 
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:

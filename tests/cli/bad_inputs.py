@@ -187,7 +187,7 @@ OPTIONS = [
     BadInput(
         "a fixed setting of a run",
         f"{RESUME} --set lr=0.1",
-        ("than of epochs, minutes, patience, validate_every, checkpoint_seconds, device with --resume, got lr",),
+        ("checkpoint_seconds, keep, rank_timeout, device with --resume, got lr",),
     ),
     BadInput(
         "a recipe for learning from others, without them",
@@ -472,7 +472,7 @@ RUNS = [
     BadInput(
         "a history that is not JSON",
         RESUME,
-        ("run/history.jsonl: expected a JSON object a line",),
+        ("run/history.jsonl: expected the 2 lines that the checkpoint is of",),
         write("run/history.jsonl", "epoch 1\nepoch 2\n"),
     ),
 ]

@@ -75,7 +75,7 @@ def serve(monkeypatch: pytest.MonkeyPatch, files: dict[str, bytes]) -> list[str]
     """Replace the network: downloads come from ``files`` by the address's last part."""
     asked = []
 
-    def download(url: str, target: Path, *, sha256: str | None = None, progress: object = None) -> Path:
+    def download(url: str, target: Path, *, sha256: str | None = None, **_: object) -> Path:
         asked.append(url)
         name = url.rsplit("/", 1)[1]
         if name not in files:

@@ -9,7 +9,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
+from hybonet.cli.options import say
+from hybonet.files import without_formula
 
 if TYPE_CHECKING:
     from hybonet.reporting.answers import Answers, Measures
@@ -59,7 +60,9 @@ def check_output(output: Path) -> None:
         raise ValueError(f"expected a file to write to, got {str(output)!r}, which is {what}; choose another --output")
 
 
-def write(answered: Answers | Measures, form: str, output: Path | None, *, quiet: bool = False) -> None:
+def write(
+    answered: Answers | Measures, form: str, output: Path | None, *, quiet: bool = False, safe_csv: bool = False
+) -> None:
     """To the terminal or, whole or not at all, to a file, in the form that :func:`answer_format` chose.
 
     Example:
@@ -73,21 +76,21 @@ def write(answered: Answers | Measures, form: str, output: Path | None, *, quiet
     if form == "table":
         _print(answered)
         return
-    text = _text(answered, form)
+    text = _text(answered, form, safe_csv)
     if output is None:
-        typer.echo(text, nl=False)
+        say(text, nl=False)
         return
     write_atomically(output, lambda target: target.write_text(text, encoding="utf-8"))
     if not quiet:
-        typer.echo(f"{len(answered):,} {'measures' if isinstance(answered, dict) else 'answers'}: {output}")
+        say(f"{len(answered):,} {'measures' if isinstance(answered, dict) else 'answers'}: {output}")
 
 
 def _print(answered: Answers | Measures) -> None:
-    from rich.console import Console
+    from hybonet.reporting.console import Console
 
     text = getattr(answered, "text", None)
     if text is not None:
-        typer.echo(text, nl=False)
+        say(text, nl=False)
         return
     console = Console(highlight=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
@@ -96,7 +99,7 @@ def _print(answered: Answers | Measures) -> None:
         console.print(table)
 
 
-def _text(answered: Answers | Measures, form: str) -> str:
+def _text(answered: Answers | Measures, form: str, safe_csv: bool) -> str:
     if form == "text":
         text: str | None = getattr(answered, "text", None)
         assert text is not None
@@ -108,6 +111,8 @@ def _text(answered: Answers | Measures, form: str) -> str:
         columns, rows = ["measure", "value"], answered.rows()
     else:
         columns, rows = answered.columns, answered.records
+    if safe_csv:
+        rows = [{name: without_formula(cell) for name, cell in row.items()} for row in rows]
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, columns, delimiter="\t" if form == "tsv" else ",", lineterminator="\n")
     writer.writeheader()

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from hybonet.__main__ import STOPPED
+from hybonet.cli.options import say
 
 EXAMPLES = """
 **Examples**
@@ -35,6 +36,9 @@ Without `--data`, each task takes what ships in the package. Better settings: `h
 --out runs/search`. The paper's: `hybonet recipes list`. Benchmarks by name: `hybonet data list`.
 """
 
+#: What torch says where a size is beyond the memory, or beyond all numbers.
+_TOO_LARGE = ("not enough memory", "can't allocate memory", "out of memory", "Storage size calculation overflowed")
+
 app = typer.Typer(
     help="Fully hyperbolic neural networks in the Lorentz model.",
     epilog=EXAMPLES,
@@ -48,7 +52,7 @@ def _show_version(wanted: bool) -> None:
     if wanted:
         from hybonet import __version__
 
-        typer.echo(f"hybonet {__version__}")
+        say(f"hybonet {__version__}")
         raise typer.Exit
 
 
@@ -71,13 +75,19 @@ def clean_errors(text: Callable[[Exception], str] = str) -> Iterator[None]:
         raise  # the reader of our output has left: typer ends quietly
     except OSError as error:
         where = f"{error.filename}: " if error.filename is not None else ""
-        typer.echo(f"error: {where}{error.strerror or error}", err=True)
+        say(f"error: {where}{error.strerror or error}", err=True)
         raise typer.Exit(2) from None
     except ValueError as error:
-        typer.echo(f"error: {text(error)}", err=True)
+        say(f"error: {text(error)}", err=True)
+        raise typer.Exit(2) from None
+    except (MemoryError, RuntimeError) as error:
+        if not isinstance(error, MemoryError) and not any(words in str(error) for words in _TOO_LARGE):
+            raise
+        first = (str(error) or "out of memory").splitlines()[0]
+        say(f"error: expected settings and data that the memory has room for, got: {first}", err=True)
         raise typer.Exit(2) from None
     except KeyboardInterrupt:
-        typer.echo(STOPPED, err=True)
+        say(STOPPED, err=True)
         raise typer.Exit(130) from None
 
 

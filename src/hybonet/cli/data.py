@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hybonet.cli.app import app, clean_errors
-from hybonet.cli.options import AsJson, only_given
+from hybonet.cli.options import AsJson, only_given, say
 from hybonet.tasks.options import column_list
 
 if TYPE_CHECKING:
@@ -31,13 +31,12 @@ Header = Annotated[bool | None, typer.Option("--header/--no-header", help="Wheth
 def list_data(as_json: AsJson = False) -> None:
     """The data known by name: its size, licence and whether it is here."""
     with clean_errors():
-        from rich.console import Console
-
         from hybonet.data.registry import KINDS, data_sets
+        from hybonet.reporting.console import Console
         from hybonet.reporting.narrow_table import add_row, narrow_table
 
         if as_json:
-            typer.echo(json.dumps([_about(entry) for entry in data_sets()], indent=2, ensure_ascii=False))
+            say(json.dumps([_about(entry) for entry in data_sets()], indent=2, ensure_ascii=False))
             return
         console = Console(highlight=False)
         licences: dict[str, list[str]] = {}
@@ -62,10 +61,10 @@ def fetch(name: Name, as_json: AsJson = False) -> None:
     with clean_errors():
         entries = _named(name)
         if entries[0].packaged:
-            typer.echo(f"nothing to fetch: {entries[0].name} is inside the package; use it with --data {name}")
+            say(f"nothing to fetch: {entries[0].name} is inside the package; use it with --data {name}")
             return
         folder = entries[0].fetch()
-        typer.echo(json.dumps({"name": entries[0].name, "folder": str(folder)}) if as_json else str(folder))
+        say(json.dumps({"name": entries[0].name, "folder": str(folder)}) if as_json else str(folder))
 
 
 @data_app.command("path")
@@ -75,12 +74,12 @@ def path(name: Name, as_json: AsJson = False) -> None:
         entries = _named(name)
         files = {part: str(place) for entry in entries for part, place in _parts(entry, len(entries) > 1).items()}
         if as_json:
-            typer.echo(json.dumps(files, indent=2))
+            say(json.dumps(files, indent=2))
         elif entries[0].packaged:
-            typer.echo(f"{entries[0].name} is inside the package; use it with --data {name}", err=True)
-            typer.echo("\n".join(files.values()))
+            say(f"{entries[0].name} is inside the package; use it with --data {name}", err=True)
+            say("\n".join(files.values()))
         else:
-            typer.echo(str(entries[0].folder()))
+            say(str(entries[0].folder()))
 
 
 @data_app.command("show")
@@ -111,7 +110,7 @@ def show(
         else:
             shown = [_recognised(source, options)]
         if as_json:
-            typer.echo(json.dumps(shown if len(shown) > 1 else shown[0], indent=2, ensure_ascii=False))
+            say(json.dumps(shown if len(shown) > 1 else shown[0], indent=2, ensure_ascii=False))
             return
         for each in shown:
             _tell(each)
@@ -137,11 +136,11 @@ def hyperbolicity(
         tell_notes(graph.notes)
         found = measure(graph.edges, graph.num_nodes, samples=samples, seed=seed)
         bound = "" if found.diameter_exact else "at least "
-        typer.echo(f"{graph.source}: {graph.num_nodes:,} nodes, {len(graph.edges):,} edges")
-        typer.echo(f"δ: {found.delta:g} ({found.confidence()})")
-        typer.echo(f"relative δ: {found.relative:.3f} (2δ over the diameter, {bound}{found.diameter})")
-        typer.echo(f"mean δ: {found.mean:.4f} ± {found.mean_margin:.4f} ({found.samples:,} quadruples)")
-        typer.echo(found.meaning())
+        say(f"{graph.source}: {graph.num_nodes:,} nodes, {len(graph.edges):,} edges")
+        say(f"δ: {found.delta:g} ({found.confidence()})")
+        say(f"relative δ: {found.relative:.3f} (2δ over the diameter, {bound}{found.diameter})")
+        say(f"mean δ: {found.mean:.4f} ± {found.mean_margin:.4f} ({found.samples:,} quadruples)")
+        say(found.meaning())
 
 
 @data_app.command("disease-tree")
@@ -160,7 +159,7 @@ def make_disease_tree(
         with new_folder(out) as staging:
             written = write_network(disease_tree(nodes, seed=seed, label_noise=label_noise), staging)
         for path in written:
-            typer.echo(str(out / path.name))
+            say(str(out / path.name))
 
 
 def _named(name: str) -> list[DataSet]:
@@ -235,20 +234,20 @@ def _tell(shown: dict[str, Any]) -> None:
 
     rows = KINDS[shown["kind"]].rows if shown["kind"] in KINDS else ""
     if "licence" in shown:
-        typer.echo(f"{shown['description']}; licence: {shown['licence']}")
+        say(f"{shown['description']}; licence: {shown['licence']}")
     if "what" in shown:
-        typer.echo(f"seems to be: {shown['what']}")
+        say(f"seems to be: {shown['what']}")
     for what, count in shown["statistics"].items():
-        typer.echo(f"{what.replace('_', ' ')}: {count:,}" + (f" {rows}" if what in ("train", "valid", "test") else ""))
+        say(f"{what.replace('_', ' ')}: {count:,}" + (f" {rows}" if what in ("train", "valid", "test") else ""))
     for label, count in shown.get("classes", {}).items():
-        typer.echo(f"  class {label}: {count:,} nodes")
+        say(f"  class {label}: {count:,} nodes")
     if "published split" in shown:
-        typer.echo("published split: " + " / ".join(f"{size:,}" for size in shown["published split"]) + " nodes")
+        say("published split: " + " / ".join(f"{size:,}" for size in shown["published split"]) + " nodes")
     if "left out" in shown:
-        typer.echo("left out: " + ", ".join(f"{count:,} {what}" for what, count in shown["left out"].items()))
+        say("left out: " + ", ".join(f"{count:,} {what}" for what, count in shown["left out"].items()))
     for name, checksum in shown["sha256"].items():
-        typer.echo(f"sha256 of {name}: {checksum}")
+        say(f"sha256 of {name}: {checksum}")
     for note in shown.get("notes", ()):
-        typer.echo(f"note: {note}")
+        say(f"note: {note}")
     if "command" in shown:
-        typer.echo(f"train on it: {shown['command']}")
+        say(f"train on it: {shown['command']}")

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from hybonet.cli.app import app, clean_errors
+from hybonet.cli.options import say
 
 _EXAMPLES = """
 **Examples**
@@ -44,17 +45,14 @@ def demo(
         model = load(out)
         _show_examples(model)
         if plot and not find_spec("matplotlib"):
-            typer.echo(
-                f"No pictures: matplotlib is not installed. Run pip install 'hybonet[plot]', then hybonet plot {out}"
-            )
+            say(f"No pictures: matplotlib is not installed. Run pip install 'hybonet[plot]', then hybonet plot {out}")
         elif plot:
             for path in model.plot():
-                typer.echo(f"Picture: {path}")
+                say(f"Picture: {path}")
 
 
 def _show_examples(model: Any) -> None:
-    from rich.console import Console
-
+    from hybonet.reporting.console import Console
     from hybonet.tasks.knowledge_graph.examples import held_out_examples
     from hybonet.tasks.knowledge_graph.report import examples_table
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
 
 AsJson = Annotated[bool, typer.Option("--json", help="Everything, as JSON.")]
+
+
+def say(text: str, *, err: bool = False, nl: bool = True) -> None:
+    """Print what people read, without control characters that may come from data; a file or pipe gets all of it."""
+    from hybonet.reporting.console import cleaned
+
+    stream = sys.stderr if err else sys.stdout
+    typer.echo(cleaned(text) if err or stream.isatty() else text, err=err, nl=nl)
 
 
 def only_given(**options: Any) -> dict[str, Any]:
@@ -23,4 +32,4 @@ def only_given(**options: Any) -> dict[str, Any]:
 def tell_notes(lines: Iterable[str]) -> None:
     """Say on standard error what is odd about the data."""
     for line in lines:
-        typer.echo(f"note: {line}", err=True)
+        say(f"note: {line}", err=True)

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from hybonet.cli.app import app, clean_errors
+from hybonet.cli.options import say
 
 #: What published figures are called.
 _MEASURES = {"mrr": "MRR", "roc_auc": "AUC", "f1": "F1", "tokenized_bleu": "BLEU", "uuas": "UUAS"}
@@ -19,9 +20,8 @@ app.add_typer(recipes_app, name="recipes")
 def list_recipes() -> None:
     """All recipes with the published figures they aim at."""
     with clean_errors():
-        from rich.console import Console
-
         from hybonet.recipes import recipes
+        from hybonet.reporting.console import Console
         from hybonet.reporting.narrow_table import add_row, narrow_table
 
         table = narrow_table(["recipe", "task", "data"], ["published"], ["what"])
@@ -42,9 +42,8 @@ def show_recipe(
 ) -> None:
     """Every setting of a recipe with its value and meaning; change any with `--set key=value`."""
     with clean_errors():
-        from rich.console import Console
-
         from hybonet.recipes import recipe
+        from hybonet.reporting.console import Console
         from hybonet.reporting.narrow_table import add_row, narrow_table
         from hybonet.tasks.run import command_for
         from hybonet.training import describe, override
@@ -52,7 +51,7 @@ def show_recipe(
         shown = recipe(name)
         settings = override(shown.settings, set_ or [])
         if as_json:
-            typer.echo(settings.model_dump_json(indent=2))
+            say(settings.model_dump_json(indent=2))
             return
         table = narrow_table(["setting", "value"], texts=["meaning"])
         for key, value, meaning in describe(settings):

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from hybonet.cli.app import app, clean_errors
+from hybonet.cli.options import say
 from hybonet.tasks.base import headline_of, specs
 
 _EXAMPLES = """
@@ -31,8 +32,7 @@ def report(
 ) -> None:
     """Metrics of finished runs of any task side by side, from their records alone."""
     with clean_errors():
-        from rich.console import Console
-
+        from hybonet.reporting.console import Console
         from hybonet.reporting.run_report import (
             NOTE,
             by_kind,
@@ -48,11 +48,11 @@ def report(
         found = experiments(map(renewed, load_records(runs, tasks)), headline_of)
         kinds = by_kind(found)
         if form == "json":
-            typer.echo(json.dumps([each.as_json() for each in found], indent=1))
+            say(json.dumps([each.as_json() for each in found], indent=1))
         elif form == "markdown":
             tables = {title: markdown_table(*report_rows(rows)) for title, rows in kinds.items()}
             alone = len(tables) == 1
-            typer.echo("\n\n".join(text if alone else f"## {title}\n\n{text}" for title, text in tables.items()))
+            say("\n\n".join(text if alone else f"## {title}\n\n{text}" for title, text in tables.items()))
         else:
             console = Console(highlight=False)
             for rows in kinds.values():

@@ -10,7 +10,7 @@ import typer
 
 from hybonet.cli import made
 from hybonet.cli.app import app
-from hybonet.cli.options import tell_notes
+from hybonet.cli.options import say, tell_notes
 from hybonet.tasks.base import TaskSpec, specs
 
 train_app = typer.Typer(
@@ -157,27 +157,27 @@ def _train(run: Any, is_main: bool, *, resume: bool, tensorboard: bool, quiet: b
         run.train(resume=resume, reporter=reporter)
     except Interrupted as stop:
         if is_main:
-            typer.echo(str(stop), err=True)
+            say(str(stop), err=True)
         raise typer.Exit(130) from None
     except KeyboardInterrupt:
-        typer.echo(f"stopped at once; go on from the last checkpoint with {run.resume_command}", err=True)
+        say(f"stopped at once; go on from the last checkpoint with {run.resume_command}", err=True)
         raise typer.Exit(130) from None
 
 
 def _show(run: Any, as_json: bool) -> None:
     import json
 
-    from rich.console import Console
+    from hybonet.reporting.console import Console
 
     if as_json:
-        typer.echo(json.dumps(run.record, indent=1, ensure_ascii=False))
+        say(json.dumps(run.record, indent=1, ensure_ascii=False))
         return
     console = Console(highlight=False)
     for each in run.spec.part("after_training", _plain)(run):
         console.print(each)
-    typer.echo(f"Run: {run.folder}")
+    say(f"Run: {run.folder}")
     if following := run.spec.part("next_command", lambda run: "")(run):
-        typer.echo(following)
+        say(following)
 
 
 def _plain(run: Any) -> Any:

@@ -13,7 +13,7 @@ import typer
 
 from hybonet.cli import made
 from hybonet.cli.app import app
-from hybonet.cli.options import tell_notes
+from hybonet.cli.options import say, tell_notes
 from hybonet.cli.training import Changes, Threads, data_option, recipe_option, use_threads
 from hybonet.tasks.base import TaskSpec, specs
 
@@ -149,7 +149,7 @@ def tune(
     prepare_folder(out, described, resume=resume)
     again = resume_command(out, spec.name, total if resume and total != earlier["trials"] else None)
     searched = ", ".join(f"{name} {each}" for name, each in ranges.items())
-    typer.echo(f"Searching the best validation {task.monitor} over {searched}")
+    say(f"Searching the best validation {task.monitor} over {searched}")
     tell_notes(
         f"the recipe's {name}={as_text(value)} is not in the range {ranges[name]}, so that the first trial is drawn as "
         f"the others are; a --range with it lets the recipe come first"
@@ -175,16 +175,16 @@ def tune(
             reporter=reporter,
         )
     except Interrupted as stop:
-        typer.echo(str(stop), err=True)
+        say(str(stop), err=True)
         raise typer.Exit(130) from None
     except KeyboardInterrupt:
-        typer.echo(f"stopped at once; go on from the last checkpoint with {again}", err=True)
+        say(f"stopped at once; go on from the last checkpoint with {again}", err=True)
         raise typer.Exit(130) from None
     _show(out, task, results, ranges, about_data)
     if note := spec.part("tune_note"):
-        typer.echo(note)
+        say(note)
     if len(results) < total and not reporter.nothing_left:
-        typer.echo(f"The time is over after {len(results)} of {total} trials; go on with {again}")
+        say(f"The time is over after {len(results)} of {total} trials; go on with {again}")
 
 
 def _merged(earlier: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -227,8 +227,7 @@ def _show(
     out: Path, task: Task, results: Sequence[TrialResult], ranges: Mapping[str, Range], about_data: Mapping[str, Any]
 ) -> None:
     """Table, files, picture, and the command that trains with what was found."""
-    from rich.console import Console
-
+    from hybonet.reporting.console import Console
     from hybonet.reporting.search_chart import search_table
     from hybonet.training.ranges import value_of
     from hybonet.tuning.progress import ranked, shortened
@@ -249,16 +248,16 @@ def _show(
     settings = task.settings
     counts = {state: sum(each.state == state for each in results) for state in ("finished", "pruned", "failed")}
     meaning = {"finished": "", "pruned": " (ended early, worse than most)", "failed": " (trials.csv says why)"}
-    typer.echo("Trials: " + ", ".join(f"{n} {state}{meaning[state]}" for state, n in counts.items() if n))
+    say("Trials: " + ", ".join(f"{n} {state}{meaning[state]}" for state, n in counts.items() if n))
     usual = next((each for each in results if all(value_of(settings, k) == v for k, v in each.values.items())), None)
     if usual is best[0]:
-        typer.echo(f"None was better than the recipe as it is (trial {usual.number})")
+        say(f"None was better than the recipe as it is (trial {usual.number})")
     elif usual is not None and usual.figure is not None:
-        typer.echo(f"The recipe as it is (trial {usual.number}) has {task.monitor} {usual.figure:.4f}")
-    typer.echo(f"Every trial: {out / TRIALS}")
+        say(f"The recipe as it is (trial {usual.number}) has {task.monitor} {usual.figure:.4f}")
+    say(f"Every trial: {out / TRIALS}")
     picture = _draw(out, task, results, ranges)
     if picture:
-        typer.echo(f"Picture: {picture}")
+        say(f"Picture: {picture}")
     words = ["hybonet", "train", task.name]
     for name, value in about_data.items():
         option = name.replace("_", "-")
@@ -268,7 +267,7 @@ def _show(
         else:
             words += [word for each in several for word in (f"--{option}", str(each))]
     words += ["--recipe", str(out / BEST_SETTINGS), "--out", str(out / "best")]
-    typer.echo(f"Train with the best settings:\n{shlex.join(words)}")
+    say(f"Train with the best settings:\n{shlex.join(words)}")
 
 
 def _draw(out: Path, task: Task, results: Sequence[TrialResult], ranges: Mapping[str, Range]) -> Path | None:

@@ -15,7 +15,7 @@ from typer.main import get_command
 
 from hybonet.cli import made
 from hybonet.cli.app import app, clean_errors
-from hybonet.cli.options import tell_notes
+from hybonet.cli.options import say, tell_notes
 from hybonet.tasks.base import TaskSpec, specs
 
 Run = Annotated[Path, typer.Argument(help="A run folder, or an exported model.")]
@@ -29,6 +29,9 @@ AnswersFile = Annotated[
 ]
 PicturesFolder = Annotated[Path | None, typer.Option(help="Folder for the pictures.", show_default="the run")]
 ExportPlace = Annotated[Path, typer.Option(help="New file (vectors) or new folder; nothing is overwritten.")]
+SafeCsv = Annotated[
+    bool, typer.Option("--safe-csv", help="A ' before text that a spreadsheet would take for a formula (CSV, TSV).")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 
 #: The word before the task's own options is read by the task, --help included.
@@ -91,7 +94,7 @@ class VerbCommand:
         if task is not None:
             self.command_of(tasks[task]).main(["--help"], prog_name=f"hybonet {self.name}")  # leaves
         if arguments and "--help" not in arguments:
-            typer.echo(f"error: expected a run: hybonet {self.name} RUN {' '.join(arguments)}", err=True)
+            say(f"error: expected a run: hybonet {self.name} RUN {' '.join(arguments)}", err=True)
             raise typer.Exit(2)
         own = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
         overview = self._overview(tasks)
@@ -115,14 +118,18 @@ def _load(run: Any) -> Any:
     return load(run)
 
 
-def _evaluate(run: Path, options: dict[str, Any], as_json: bool, form: Any, output: Path | None, quiet: bool) -> None:
+def _evaluate(
+    run: Path, options: dict[str, Any], as_json: bool, form: Any, output: Path | None, quiet: bool, safe_csv: bool
+) -> None:
     from hybonet.cli.answers import answer_format, write
 
     written_as = answer_format("json" if as_json else form, output)
-    write(_load(run).evaluate(**options), written_as, output, quiet=quiet)
+    write(_load(run).evaluate(**options), written_as, output, quiet=quiet, safe_csv=safe_csv)
 
 
-def _predict(run: Path, options: dict[str, Any], as_json: bool, form: Any, output: Path | None, quiet: bool) -> None:
+def _predict(
+    run: Path, options: dict[str, Any], as_json: bool, form: Any, output: Path | None, quiet: bool, safe_csv: bool
+) -> None:
     from hybonet.cli.answers import answer_format, write
     from hybonet.tasks.run import Run as RunFolder
 
@@ -133,7 +140,7 @@ def _predict(run: Path, options: dict[str, Any], as_json: bool, form: Any, outpu
     answered = _load(found).predict(**options)
     if not quiet:
         tell_notes(answered.notes)
-    write(answered, written_as, output, quiet=quiet)
+    write(answered, written_as, output, quiet=quiet, safe_csv=safe_csv)
 
 
 def _plot(run: Path, options: dict[str, Any], output: Path | None, quiet: bool) -> None:
@@ -144,7 +151,7 @@ def _plot(run: Path, options: dict[str, Any], output: Path | None, quiet: bool) 
         warnings.simplefilter("always", UserWarning)
         drawn = _load(run).plot(output, **options)
     for path in () if quiet else drawn:
-        typer.echo(str(path))
+        say(str(path))
     tell_notes(f"no {name}: {reason}" for name, reason in drawn.missing.items())
     tell_notes(dict.fromkeys(str(each.message) for each in told))
 
@@ -152,7 +159,7 @@ def _plot(run: Path, options: dict[str, Any], output: Path | None, quiet: bool) 
 def _export(run: Path, options: dict[str, Any], output: Path, quiet: bool) -> None:
     said = _load(run).export(output, **options)
     if not quiet:
-        typer.echo(said)
+        say(said)
 
 
 _WRITTEN = [
@@ -160,6 +167,7 @@ _WRITTEN = [
     made.parameter("form", Format, None),
     made.parameter("output", AnswersFile, None),
     made.parameter("quiet", Quiet, False),
+    made.parameter("safe_csv", SafeCsv, False),
 ]
 evaluate = VerbCommand("evaluate", _evaluate, _WRITTEN)
 predict = VerbCommand("predict", _predict, _WRITTEN)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import typer
-
 from hybonet.cli.app import app, clean_errors
-from hybonet.cli.options import AsJson
+from hybonet.cli.options import AsJson, say
 from hybonet.cli.verbs import Quiet, Run
 
 
@@ -23,14 +21,13 @@ def verify(run: Run, as_json: AsJson = False, quiet: Quiet = False) -> None:
         import json
         from dataclasses import asdict
 
-        from rich.console import Console
-
         from hybonet.reporting.answers import Answers
+        from hybonet.reporting.console import Console
         from hybonet.tasks.run import Run as RunFolder
 
         found = RunFolder(run).verify()
         if as_json:
-            typer.echo(json.dumps([asdict(each) for each in found], indent=1))
+            say(json.dumps([asdict(each) for each in found], indent=1))
         elif not quiet:
             for table in Answers({"file": each.name, "state": each.state} for each in found).tables():
                 Console(highlight=False).print(table)

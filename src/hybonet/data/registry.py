@@ -227,7 +227,8 @@ class DataSet:
                 finally:
                     archive.unlink()
             else:
-                download(url, folder / files[0].name, sha256=files[0].sha256, progress=progress)
+                checks = {"sha256": files[0].sha256, "size": files[0].size or None}
+                download(url, folder / files[0].name, **checks, progress=progress)  # type: ignore[arg-type]
         return folder
 
     def load(self, **options: Any) -> Any:

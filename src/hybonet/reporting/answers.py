@@ -20,7 +20,7 @@ class _Shown:
         return list(self._tables())
 
     def __str__(self) -> str:
-        from rich.console import Console
+        from hybonet.reporting.console import Console
 
         console = Console(file=io.StringIO(), width=120, highlight=False)
         for table in self.tables():
@@ -28,7 +28,7 @@ class _Shown:
         return console.file.getvalue().rstrip("\n")  # type: ignore[attr-defined]
 
     def _repr_html_(self) -> str:
-        from rich.console import Console
+        from hybonet.reporting.console import Console
 
         console = Console(file=io.StringIO(), record=True, width=120, highlight=False)
         for table in self.tables():

@@ -15,7 +15,7 @@ def narrow_table(
     """An empty table with columns for names (left, one line), then numbers (right, whole), then texts (wrapped).
 
     Example:
-        >>> from rich.console import Console
+        >>> from hybonet.reporting.console import Console
         >>> table = narrow_table(["relation"], ["MRR"])
         >>> add_row(table, "/film/film/release_region", "0.123")
         >>> Console(width=20).print(table)

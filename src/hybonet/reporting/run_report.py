@@ -9,11 +9,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from hybonet.files import unsealed
+from hybonet.files import parse_json, unsealed
+from hybonet.reporting.console import Console
 from hybonet.reporting.headlines import Headline, HeadlineOf, Measure, look_up
 from hybonet.reporting.narrow_table import add_row, narrow_table
 
@@ -34,7 +35,7 @@ def load_records(paths: Iterable[Path], tasks: Mapping[str, HeadlineOf]) -> list
             try:
                 text = file.read_text(encoding="utf-8")
                 lines = text.splitlines() if file.suffix == ".jsonl" else [text]
-                found = [json.loads(line) for line in lines]
+                found = [parse_json(line) for line in lines]
                 if file.suffix != ".jsonl" and isinstance(found[0], dict):
                     found = [unsealed(found[0], file)]
             except (json.JSONDecodeError, UnicodeDecodeError) as error:

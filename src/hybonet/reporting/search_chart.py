@@ -24,7 +24,7 @@ def search_table(best: Sequence[Mapping[str, Any]], monitor: str, ranges: Mappin
         best: trials with ``number``, ``figure``, ``seconds``, ``epochs`` and ``values`` by setting, as texts.
 
     Example:
-        >>> from rich.console import Console
+        >>> from hybonet.reporting.console import Console
         >>> trial = {"number": 4, "figure": 0.5, "seconds": 12.0, "epochs": 40, "values": {"lr": "0.0123"}}
         >>> Console(width=60).print(search_table([trial], "mrr", {"lr": "0.002:0.05:log"}))
         best trials     trial 4  searched

@@ -7,13 +7,12 @@ a crash cannot come between a file and its checksum. Pictures and model cards ar
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from hybonet.files import SEAL, sha256_of
+from hybonet.files import SEAL, parse_json, sha256_of
 from hybonet.tasks.run_folder import CONFIG, RECORD, read_json
 from hybonet.training.checkpoint import newest_readable, read_file, read_position
 from hybonet.training.history import HISTORY, check_history
@@ -107,7 +106,7 @@ def _of_own(path: Path) -> FileState:
             checked = read_file(path)[2]
         elif path.name in (CONFIG, RECORD):
             read_json(path.parent, path.name)
-            checked = SEAL in json.loads(path.read_text(encoding="utf-8"))
+            checked = SEAL in parse_json(path.read_text(encoding="utf-8"))
         elif path.name == HISTORY:
             checked = _is_checked_history(path.parent)
         else:

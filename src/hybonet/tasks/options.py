@@ -72,6 +72,7 @@ class ExportOptions(Options):
     chart: Literal["lorentz", "poincare", "klein", "tangent"] | None = option(
         None, "Coordinates of vectors; tangent: Euclidean, at the origin.", shown="lorentz"
     )
+    safe_csv: bool = option(False, "A ' before names that a spreadsheet would take for a formula.")
 
 
 def names_of(options: type[Options], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -239,12 +239,12 @@ class Predictor:
                 raise ValueError(f"expected --chart with vectors only, got --chart {chart} --to pretrained")
             self.save_pretrained(output)
             return f"Model: {output}"
-        return self.export_as(to, Path(output), chart)
+        return self.export_as(to, Path(output), chart, safe_csv=asked.safe_csv)  # type: ignore[attr-defined]
 
-    def export_as(self, to: str, output: Path, chart: vector_files.Chart | None) -> str:
+    def export_as(self, to: str, output: Path, chart: vector_files.Chart | None, *, safe_csv: bool = False) -> str:
         """Formats beside ``pretrained``."""
         table = self.vectors(chart)
-        rows, columns = vector_files.write_vectors(table, output)
+        rows, columns = vector_files.write_vectors(table, output, safe_csv=safe_csv)
         kind = f"{table.chart} coordinates (K = {table.K:.6g})" if table.chart else "Euclidean coordinates"
         return f"{rows:,} vectors of {columns} {kind}: {output}"
 

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from hybonet.files import parse_json
 from hybonet.tasks.base import specs
 from hybonet.training import LoopSettings, near_match
 from hybonet.training.ranges import Range, check_ranges
@@ -102,7 +103,7 @@ def read_settings_file(path: Path, kind: type[LoopSettings]) -> LoopSettings:
     if not path.is_file():
         raise ValueError(f"expected a file of settings, got {str(path)!r}, which is not there; check --recipe")
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = parse_json(path.read_text(encoding="utf-8"))
         if not isinstance(values, dict):
             raise ValueError(f"expected a JSON object, got {values!r:.40}; hybonet recipes show default --json has one")
         return kind.checked(kind.fitting(kind.renewed(values), strict=True))

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hybonet.files import sealed, unsealed, write_atomically
+from hybonet.files import parse_json, sealed, unsealed, write_atomically
 from hybonet.tasks.new_folder import new_folder, unfinished
 from hybonet.training.lock import refuse_locked
 
@@ -30,7 +30,7 @@ def holds_run(folder: Path) -> bool:
         False
     """
     try:
-        return "task" in json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        return "task" in parse_json((folder / CONFIG).read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError):
         return False
 
@@ -106,7 +106,7 @@ def read_json(folder: Path, name: str) -> dict[str, Any]:
             f"expected {what} in {str(folder)!r}, but {name} is missing; give a folder made by hybonet train"
         )
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = parse_json(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: expected JSON, but {error}; restore the file or train again") from None
     if not isinstance(value, dict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from hybonet.data.io.parquet_file import pyarrow_modules
-from hybonet.files import write_atomically
+from hybonet.files import without_formula, write_atomically
 from hybonet.geometry import Lorentz
 
 Chart = Literal["lorentz", "poincare", "klein", "tangent"]
@@ -54,7 +54,7 @@ def in_chart(points: Tensor, chart: Chart, manifold: Lorentz) -> Tensor:
     return charts[chart](points)
 
 
-def write_vectors(table: Vectors, path: Path) -> tuple[int, int]:
+def write_vectors(table: Vectors, path: Path, *, safe_csv: bool = False) -> tuple[int, int]:
     """Write label, name and coordinates in the format of the path's ending; a file that exists is refused.
 
     Returns the number of rows and of coordinates.
@@ -74,6 +74,9 @@ def write_vectors(table: Vectors, path: Path) -> tuple[int, int]:
     if path.exists():
         raise ValueError(f"expected a new file, but {str(path)!r} exists; remove it or choose another --output")
     path.parent.mkdir(parents=True, exist_ok=True)
+    if safe_csv and writer is _write_text:
+        labels, names = (list(map(without_formula, each)) for each in (table.labels, table.names))
+        table = replace(table, labels=labels, names=names)
     writer(table, path)
     return table.values.shape[0], table.values.shape[1]
 

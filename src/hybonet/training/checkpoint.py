@@ -15,7 +15,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from hybonet.files import SEAL, write_atomically
+from hybonet.files import SEAL, parse_json, write_atomically
 from hybonet.training.settings import CHANGEABLE
 from hybonet.training.task import Task
 
@@ -130,7 +130,7 @@ def read_file(path: Path) -> tuple[dict[str, Any], dict[str, Tensor], bool]:
         with safe_open(path, framework="pt") as file:
             said = (file.metadata() or {}).get(_ABOUT, "{}")
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
-        about = json.loads(said)
+        about = parse_json(said)
     except (OSError, SafetensorError, json.JSONDecodeError) as error:
         raise ValueError(f"{path}: expected a safetensors file, {_what_it_is(path, error)}") from None
     seal = about.pop(SEAL, None)
@@ -266,7 +266,7 @@ def _read(path: Path, *, with_tensors: bool = True) -> tuple[dict[str, Any], dic
             header, tensors, _ = read_file(path)
         else:
             with safe_open(path, framework="pt") as file:
-                header = json.loads((file.metadata() or {}).get(_ABOUT, "{}"))
+                header = parse_json((file.metadata() or {}).get(_ABOUT, "{}"))
     except (OSError, SafetensorError, json.JSONDecodeError) as error:
         raise ValueError(f"{path}: expected a checkpoint, {_what_it_is(path, error)} in a new folder") from None
     except ValueError as error:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hybonet.files import naming, write_atomically
+from hybonet.files import naming, parse_json, write_atomically
 
 HISTORY = "history.jsonl"
 
@@ -15,7 +15,7 @@ HISTORY = "history.jsonl"
 def read_history(folder: Path) -> list[dict[str, Any]]:
     """The lines of a training so far; none before the first."""
     try:
-        return [json.loads(line) for line in _lines(folder)]
+        return [parse_json(line) for line in _lines(folder)]
     except json.JSONDecodeError as error:
         raise ValueError(
             f"{folder / HISTORY}: expected a JSON object a line, but {error}; restore or remove it"

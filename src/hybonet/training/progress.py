@@ -63,8 +63,9 @@ class TerminalReporter(Reporter):
 
     @contextmanager
     def running(self, total: int, done: int) -> Iterator[None]:
-        from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+        from hybonet.reporting.console import Console
 
         console = Console(stderr=True)
         self.bar = None
@@ -140,8 +141,9 @@ def counting(what: str, total: int, say: Callable[[str], None] | None = None) ->
         ...     progress(2)
         translating (2)
     """
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from hybonet.reporting.console import Console
 
     console = Console(stderr=True)
     if not console.is_terminal and say is not None:

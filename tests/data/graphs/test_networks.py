@@ -197,7 +197,7 @@ def test_fetch_downloads_what_is_missing_with_the_known_checksums(
 ) -> None:
     asked: dict[str, str | None] = {}
 
-    def download(url: str, target: Path, *, sha256: str | None = None, progress: object = None) -> Path:
+    def download(url: str, target: Path, *, sha256: str | None = None, **_: object) -> Path:
         asked[url.rsplit("/", 1)[1]] = sha256
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(b"")

@@ -162,6 +162,6 @@ def test_nobody_answers(server: Server, tmp_path: Path) -> None:
 
 def test_only_web_addresses(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("x")
-    with pytest.raises(DownloadError, match="expected an http or https address"):
+    with pytest.raises(DownloadError, match="expected an https address"):
         fetch((tmp_path / "secret").as_uri(), tmp_path / "copy")
     assert names(tmp_path) == ["secret"]

@@ -13,6 +13,7 @@ from hybonet.tasks.hierarchy.predictor import HierarchyModel
 from hybonet.tasks.hierarchy.task import HierarchySettings, measure
 from hybonet.tasks.run import Run, start
 from hybonet.training import Interrupted
+from tests.cli.staging import forget_checksums
 from tests.training.toy import StopAt
 
 FAMILY = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine"), ("cat", "feline"), ('a "quoted" name', "feline")])
@@ -84,6 +85,7 @@ def test_broken_runs_are_explained(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no model yet"):
         HierarchyModel.load(tmp_path / "run")
     (tmp_path / "run" / "labels.tsv").write_text("dog\n")
+    forget_checksums(tmp_path / "run")
     with pytest.raises(ValueError, match="come from different runs"):
         HierarchyModel.load(tmp_path / "run")
     (tmp_path / "run" / "labels.tsv").unlink()

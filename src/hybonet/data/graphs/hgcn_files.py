@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Mapping
 
 import numpy as np
@@ -11,7 +9,10 @@ import torch
 from torch import Tensor
 
 from hybonet.data.graphs.graph_data import GraphData, numbered_nodes
+from hybonet.data.io.cell_grid import read_arrays
 from hybonet.data.io.legacy_pickle import NetworkxGraph, read_legacy_pickle
+from hybonet.data.io.limits import check_size
+from hybonet.data.io.numpy_file import read_npy
 from hybonet.data.io.source_file import SourceFile
 from hybonet.data.io.text_table import parse_table
 from hybonet.data.vocabulary import Vocabulary
@@ -35,10 +36,10 @@ def read_disease(name: str, files: Mapping[str, SourceFile]) -> GraphData:
     table = parse_table(files["edges"].content, files["edges"].source, separator=",", row_is="edge")
     pairs: list[tuple[int, int]] = []
     for number, row in enumerate(table):
-        if len(row) != 2 or not all(cell.strip().isdigit() for cell in row):
+        if len(row) != 2 or not all(cell.strip().isdecimal() and len(cell) < 12 for cell in row):
             raise table.error(number, f"expected two node numbers, got {','.join(row)!r}; get the file again")
         pairs.append((int(row[0]), int(row[1])))
-    labels = torch.from_numpy(_array(files["labels"])).long()
+    labels = torch.from_numpy(read_npy(files["labels"])).long()
     notes: list[str] = []
     features = None
     if "feats" in files:
@@ -99,23 +100,21 @@ def read_airport(name: str, files: Mapping[str, SourceFile]) -> GraphData:
     )
 
 
-def _array(file: SourceFile) -> np.ndarray:
-    try:
-        return np.asarray(np.load(io.BytesIO(file.content), allow_pickle=False))
-    except (ValueError, OSError, EOFError) as error:
-        raise ValueError(f"{file.source}: expected a numpy array, got other data ({error}); get it again") from None
-
-
 def _sparse_file(file: SourceFile) -> Tensor:
     """Features stored as a CSR matrix in an npz; nearly all are other than zero, so they become dense."""
-    try:
-        with np.load(io.BytesIO(file.content), allow_pickle=False) as parts:
-            shape = tuple(int(size) for size in parts["shape"])
-            rows = np.repeat(np.arange(shape[0]), np.diff(parts["indptr"]))
-            dense = np.zeros(shape, dtype=np.float32)
-            np.add.at(dense, (rows, parts["indices"]), parts["data"])
-            return torch.from_numpy(dense)
-    except (ValueError, KeyError, IndexError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(
-            f"{file.source}: expected a CSR matrix in an .npz, got other data ({error}); get it again"
-        ) from None
+    parts = read_arrays(file, shape=True, indptr=True, indices=True, data=True)
+    shape, indptr, indices = (parts[name].astype(np.int64) for name in ("shape", "indptr", "indices"))
+    if (
+        shape.shape != (2,)
+        or len(indptr) != shape[0] + 1
+        or indptr[0] != 0
+        or indptr[-1] != len(indices)
+        or (np.diff(indptr) < 0).any()
+        or not len(indices) == len(parts["data"]) > 0
+        or not 0 <= indices.min() <= indices.max() < shape[1]
+    ):
+        raise ValueError(f"{file.source}: expected a CSR matrix, got arrays that make none; get it again")
+    check_size(file.source, 4 * int(shape[0]) * int(shape[1]))
+    dense = np.zeros(shape, dtype=np.float32)
+    np.add.at(dense, (np.repeat(np.arange(shape[0]), np.diff(indptr)), indices), parts["data"])
+    return torch.from_numpy(dense)

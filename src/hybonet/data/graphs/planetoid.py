@@ -42,6 +42,8 @@ def read_planetoid(name: str, files: Mapping[str, SourceFile], classes: tuple[st
         )
     ordered, repeated = _pairs(files["graph"])
     count = 1 + max(int(ordered.max()), int(test.max()), len(ally) - 1)
+    if count > 10 * (len(ally) + len(test) + len(ordered)):  # some nodes are isolated, not most of them
+        raise ValueError(f"{files['graph'].source}: expected node numbers without great gaps, got {count - 1:,}")
     labels = torch.full((count,), UNLABELLED)
     labels[: len(ally)] = torch.from_numpy(ally.argmax(1))
     labels[test] = torch.from_numpy(ty.argmax(1))
@@ -74,7 +76,7 @@ def read_planetoid(name: str, files: Mapping[str, SourceFile], classes: tuple[st
 def _test_nodes(file: SourceFile) -> Tensor:
     nodes: list[int] = []
     for number, line in enumerate(decode(file.content, file.source).split(), start=1):
-        if not line.isdigit():
+        if not line.isdecimal() or len(line) > 12:
             raise ValueError(f"{file.source}, line {number}: expected a node number, got {line!r}; write one a line")
         nodes.append(int(line))
     return torch.tensor(nodes, dtype=torch.long)
@@ -85,6 +87,8 @@ def _pairs(file: SourceFile) -> tuple[Tensor, int]:
     lists = read_legacy_pickle(file)
     if not isinstance(lists, dict) or not lists:
         raise ValueError(f"{file.source}: expected neighbours by node, got {type(lists).__name__}; get the file again")
+    if sum(map(len, lists.values())) > len(file.content):
+        raise ValueError(f"{file.source}: expected fewer neighbours than bytes, got lists used again; get it again")
     pairs = np.array([(node, other) for node, others in lists.items() for other in others], dtype=np.int64)
     directed = np.unique(pairs, axis=0)
     undirected = np.unique(np.sort(directed, axis=1), axis=0)
@@ -117,7 +121,17 @@ def _sparse(file: SourceFile) -> Tensor:
     state = stored.state
     indptr, indices, values = (torch.tensor(state[part]) for part in ("indptr", "indices", "data"))
     shape = tuple(int(size) for size in state["_shape"])
+    counts = indptr.long().diff()
+    if (
+        len(shape) != 2
+        or len(indptr) != shape[0] + 1
+        or int(indptr[0]) != 0
+        or bool((counts < 0).any())
+        or not int(indptr[-1]) == len(indices) == len(values)
+        or not bool(((indices >= 0) & (indices < shape[1])).all())
+    ):
+        raise ValueError(f"{file.source}: expected a CSR matrix, got arrays that make none; get the file again")
     # Columns within a row may come in any order; a CSR tensor wants them sorted.
-    row = torch.repeat_interleave(torch.arange(shape[0]), indptr.long().diff())
+    row = torch.repeat_interleave(torch.arange(shape[0]), counts)
     order = (row * shape[1] + indices).argsort()
     return sparse_rows(indptr, indices[order], values[order], (shape[0], shape[1]))

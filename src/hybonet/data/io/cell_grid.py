@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
-import numpy as np
 from numpy.typing import NDArray
 
+from hybonet.data.io.numpy_file import read_npz
 from hybonet.data.io.parquet_file import read_parquet
 from hybonet.data.io.source_file import SourceFile
 from hybonet.data.io.text_table import SEPARATOR_NAMES, parse_table, separator_for
@@ -160,19 +158,15 @@ def read_arrays(file: SourceFile, **wanted: bool) -> dict[str, NDArray]:
     """Arrays of an npz by name; ``wanted`` says of each whether it must be there.
 
     Example:
+        >>> import io
+        >>> import numpy as np
         >>> buffer = io.BytesIO()
         >>> np.savez(buffer, edges=np.array([[0, 1]]))
         >>> read_arrays(SourceFile("a.npz", "a.npz", buffer.getvalue()), edges=True, nodes=False)["edges"].tolist()
         [[0, 1]]
     """
-    try:
-        with np.load(io.BytesIO(file.content), allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files if name in wanted}
-            held = ", ".join(stored.files) or "none"
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(
-            f"{file.source}: expected an .npz of numbers and text, got other data ({error}); write it with numpy.savez"
-        ) from None
+    arrays, names = read_npz(file, wanted)
+    held = ", ".join(names) or "none"
     for name, needed in wanted.items():
         if needed and name not in arrays:
             raise ValueError(f"{file.source}: expected an array called {name!r}, got {held}; name it so")

@@ -10,8 +10,10 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from hybonet.files import sha256_of
+from hybonet.data.io.limits import max_bytes
+from hybonet.files import naming, sha256_of
 
 #: Called with the file's name, the bytes so far and the bytes in all (None if the server does not say).
 Progress = Callable[[str, int, int | None], None]
@@ -28,7 +30,7 @@ class DownloadError(OSError):
         ...     download("file:///etc/hosts", "hosts")
         ... except DownloadError as error:
         ...     print(error)
-        expected an http or https address, got 'file:///etc/hosts'; download it by other means
+        expected an https address, got 'file:///etc/hosts'; download it by other means
     """
 
 
@@ -41,6 +43,7 @@ def download(
     target: str | Path,
     *,
     sha256: str | None = None,
+    size: int | None = None,
     progress: Progress | None = None,
     attempts: int = 4,
     timeout: float = 30.0,
@@ -50,9 +53,10 @@ def download(
     What has arrived lies in ``target`` + ``.part``; a later attempt, also by a later call, continues from there.
 
     Args:
-        url: http or https.
+        url: https, where it leads to as well; http of this machine alone.
         target: the file to write; its folder is made.
         sha256: the checksum to expect; None where only the content can be checked, by the caller.
+        size: the most bytes to take; without it, what ``HYBONET_MAX_BYTES`` allows.
         progress: called after every piece.
         attempts: how often to try where the connection breaks or the server is busy.
         timeout: seconds of silence after which a connection counts as broken.
@@ -60,15 +64,18 @@ def download(
     Example:
         >>> download("ftp://example.org/data.txt", "data.txt")
         Traceback (most recent call last):
-        hybonet.data.io.download.DownloadError: expected an http or https address, got 'ftp://example.org/data.txt'; ...
+        hybonet.data.io.download.DownloadError: expected an https address, got 'ftp://example.org/data.txt'; ...
     """
-    if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
-        raise DownloadError(f"expected an http or https address, got {url!r}; download it by other means")
+    _check_address(url)
     target = Path(target)
     part = target.with_name(f"{target.name}.part")
+    for path in (target, part):
+        if path.is_symlink():  # whoever put it there would choose what is overwritten
+            raise DownloadError(f"expected no link at {path}, found one; remove it")
+    most = max_bytes() if size is None else size
     for attempt in range(attempts):
         try:
-            _transfer(url, part, progress, timeout)
+            _transfer(url, part, progress, timeout, most)
             break
         except _InterruptedError as error:
             if attempt + 1 == attempts:
@@ -90,18 +97,35 @@ def download(
     return target
 
 
-def _transfer(url: str, part: Path, progress: Progress | None, timeout: float) -> None:
+def _check_address(url: str) -> None:
+    address = urllib.parse.urlsplit(url)
+    if address.scheme != "https" and not (address.scheme == "http" and address.hostname in ("localhost", "127.0.0.1")):
+        raise DownloadError(f"expected an https address, got {url!r}; download it by other means")
+
+
+class _OnlySafe(urllib.request.HTTPRedirectHandler):
+    """Follows a server's word to an address that would have been taken at first, and to no other."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        _check_address(newurl)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _transfer(url: str, part: Path, progress: Progress | None, timeout: float, most: int) -> None:
     """Fetch what is still missing of ``part``."""
     start = part.stat().st_size if part.exists() else 0
     headers = {"User-Agent": "hybonet", "Accept-Encoding": "identity"}
     if start:
         headers["Range"] = f"bytes={start}-"
     try:
-        response = urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=timeout)
+        opener = urllib.request.build_opener(_OnlySafe)
+        response = opener.open(urllib.request.Request(url, headers=headers), timeout=timeout)
     except urllib.error.HTTPError as error:
         error.close()
         _refused(url, part, start, error)
         return
+    except DownloadError:
+        raise
     except (OSError, http.client.HTTPException) as error:  # URLError, timeouts and resets are OSErrors
         raise _InterruptedError(getattr(error, "reason", None) or error) from None
     with response:
@@ -112,15 +136,25 @@ def _transfer(url: str, part: Path, progress: Progress | None, timeout: float) -
         done = start if resumed else 0
         length = response.headers.get("Content-Length", "")
         total = done + int(length) if length.isdigit() else None
+        _check_length(url, part, total or 0, most)
         part.parent.mkdir(parents=True, exist_ok=True)
-        with open(part, "ab" if resumed else "wb") as file:
+        with naming(part), open(part, "ab" if resumed else "wb") as file:
             while chunk := _read(response):
                 file.write(chunk)
                 done += len(chunk)
+                _check_length(url, part, done, most)
                 if progress is not None:
                     progress(Path(urllib.parse.urlsplit(url).path).name, done, total)
     if total is not None and done < total:
         raise _InterruptedError(f"the connection closed after {done:,} of {total:,} bytes")
+
+
+def _check_length(url: str, part: Path, length: int, most: int) -> None:
+    if length > most:
+        part.unlink(missing_ok=True)
+        raise DownloadError(
+            f"{url}: expected at most {most:,} bytes, got {length:,} or more; the file there has changed"
+        )
 
 
 def _read(response: http.client.HTTPResponse) -> bytes:

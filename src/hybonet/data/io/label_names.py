@@ -6,6 +6,7 @@ import json
 
 from hybonet.data.io.source_file import SourceFile
 from hybonet.data.io.text_table import SEPARATOR_NAMES, decode, parse_table, separator_for
+from hybonet.files import parse_json
 
 #: Column separator by file ending.
 SEPARATORS = {".txt": "\t", ".tsv": "\t", ".csv": ","}
@@ -58,7 +59,7 @@ def read_names(file: SourceFile, *, short_names: bool = False) -> dict[str, tupl
 def _json_names(file: SourceFile) -> dict[str, tuple[str, str]]:
     text = decode(file.content, file.source)
     try:
-        entries = json.loads(text).items()
+        entries = parse_json(text).items()
         return {label: (str(entry["label"]), str(entry.get("description") or "")) for label, entry in entries}
     except (json.JSONDecodeError, AttributeError, KeyError, TypeError) as error:
         raise ValueError(

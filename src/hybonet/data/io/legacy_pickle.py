@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import math
 import pickle
-from collections import defaultdict
+import pickletools
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -19,6 +19,8 @@ from hybonet.data.io.source_file import SourceFile
 
 #: Kinds of numpy types that hold plain numbers: truth values, integers and floats.
 _NUMBER_KINDS = "biuf"
+#: Longer texts are raw numbers, of which each array has its own.
+_LONG = 64
 
 
 class SparseRows:
@@ -86,6 +88,19 @@ def _bytes_of(text: str, encoding: str) -> bytes:
     return text.encode("latin1")
 
 
+def _new_dict(*of: Any) -> dict[Any, Any]:
+    """A dictionary, of lists by default or not: what it holds comes later."""
+    if any(each not in (_new_list, _new_dict) for each in of):
+        raise pickle.UnpicklingError("a dictionary made of something")
+    return {}
+
+
+def _new_list(*of: Any) -> list[Any]:
+    if of:
+        raise pickle.UnpicklingError("a list made of something")
+    return []
+
+
 _ALLOWED: dict[tuple[str, str], Callable[..., Any]] = {
     **{(module, "_reconstruct"): _new_array for module in ("numpy.core.multiarray", "numpy._core.multiarray")},
     ("numpy", "ndarray"): _Array,
@@ -94,9 +109,9 @@ _ALLOWED: dict[tuple[str, str], Callable[..., Any]] = {
     ("networkx.classes.graph", "Graph"): NetworkxGraph,
     ("networkx.classes.reportviews", "NodeView"): _Ignored,
     ("_codecs", "encode"): _bytes_of,
-    ("collections", "defaultdict"): defaultdict,
-    **{(module, "dict"): dict for module in ("builtins", "__builtin__")},
-    **{(module, "list"): list for module in ("builtins", "__builtin__")},
+    ("collections", "defaultdict"): _new_dict,
+    **{(module, "dict"): _new_dict for module in ("builtins", "__builtin__")},
+    **{(module, "list"): _new_list for module in ("builtins", "__builtin__")},
 }
 
 
@@ -105,6 +120,27 @@ class _Reader(pickle.Unpickler):
         if (module, name) not in _ALLOWED:
             raise pickle.UnpicklingError(f"the name {module}.{name}, which is not on the list of those read")
         return _ALLOWED[module, name]
+
+
+def _refuse_bombs(content: bytes) -> None:
+    """Raise if a few bytes would make many: by places of the memo far beyond the file, or a long text used again.
+
+    Operations name their sizes, and those beyond the end of the file are refused on the way.
+    """
+    long_texts: set[int] = set()
+    place, last_is_long = -1, False
+    for operation, argument, _ in pickletools.genops(content):
+        name = operation.name
+        if name in ("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE"):
+            place = place + 1 if name == "MEMOIZE" else int(argument)  # type: ignore[arg-type]
+            if place > len(content):
+                raise pickle.UnpicklingError(f"the place {place:,} of the memo in {len(content):,} bytes")
+            (long_texts.add if last_is_long else long_texts.discard)(place)
+        elif name in ("GET", "BINGET", "LONG_BINGET") and int(argument) in long_texts:  # type: ignore[arg-type]
+            raise pickle.UnpicklingError("a long text that is used several times")
+        last_is_long = isinstance(argument, str | bytes | bytearray) and len(argument) > _LONG
+        if name == "DUP":
+            raise pickle.UnpicklingError("a value that is used several times")
 
 
 def read_legacy_pickle(file: SourceFile) -> Any:
@@ -118,6 +154,7 @@ def read_legacy_pickle(file: SourceFile) -> Any:
         ValueError: graph: expected a pickle of arrays or a graph, got the name builtins.print, which is not on ...
     """
     try:
+        _refuse_bombs(file.content)
         return _plain(_Reader(io.BytesIO(file.content), encoding="latin1").load())
     # A damaged pickle can fail in whatever way its garbage leads to.
     except (

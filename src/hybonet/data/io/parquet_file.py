@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hybonet.data.io.column_choice import ROLES, choose_columns, recognise_header
+from hybonet.data.io.limits import check_size
 from hybonet.data.io.source_file import SourceFile
 
 
@@ -52,6 +53,10 @@ def read_parquet(file: SourceFile) -> Any:
     """A file's whole ``pyarrow.Table``, or a ``ValueError`` if it is none."""
     arrow, parquet = pyarrow_modules(file.source)
     try:
+        about = parquet.ParquetFile(io.BytesIO(file.content)).metadata
+        groups = sum(about.row_group(number).total_byte_size for number in range(about.num_row_groups))
+        # Repeated values take next to nothing in the file, and a place for each row in memory.
+        check_size(file.source, max(groups, 8 * about.num_rows * about.num_columns), len(file.content))
         return parquet.read_table(io.BytesIO(file.content))
     except (arrow.ArrowException, OSError) as error:
         raise ValueError(

@@ -4,14 +4,49 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import lzma
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePath
 
-_UNPACK: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.decompress, ".xz": lzma.decompress}
+from hybonet.data.io.limits import check_size, most_unpacked
+
+_PIECE = 1 << 20
+#: The most memory for a dictionary of xz; its strongest usual setting takes 65 MB.
+_XZ_MEMORY = 1 << 28
+
+
+def _of_gzip(content: bytes) -> Iterator[bytes]:
+    with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
+        while piece := stream.read(_PIECE):
+            yield piece
+
+
+def _of_xz(content: bytes) -> Iterator[bytes]:
+    """Piece by piece; streams may follow one another."""
+    first = True
+    while content:
+        unpacking = lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
+        try:
+            while not unpacking.eof:
+                piece = unpacking.decompress(content, _PIECE)
+                content = b""
+                if not piece and unpacking.needs_input and not unpacking.eof:
+                    raise EOFError("it ends too early")
+                yield piece
+        except lzma.LZMAError:
+            if first:
+                raise
+            return  # what follows the last stream is no part of it
+        first, content = False, unpacking.unused_data
+    if first:
+        raise EOFError("it is empty")
+
+
+_UNPACK: dict[str, Callable[[bytes], Iterator[bytes]]] = {".gz": _of_gzip, ".xz": _of_xz}
 #: Endings of packed files.
 PACKED = tuple(_UNPACK)
 
@@ -49,6 +84,7 @@ def read_source(path: str | Path) -> SourceFile:
     if not path.is_file():
         what = "a folder" if path.is_dir() else "not there"
         raise ValueError(f"expected a file, got {str(path)!r}, which is {what}; check the path")
+    check_size(str(path), path.stat().st_size)
     return unpack(str(path), path.read_bytes())
 
 
@@ -106,10 +142,14 @@ def unpack(source: str, content: bytes) -> SourceFile:
     if suffix not in _UNPACK:
         return SourceFile(source, name, content)
     try:
-        unpacked = _UNPACK[suffix](content)
+        unpacked = bytearray()
+        for piece in _UNPACK[suffix](content):
+            unpacked += piece
+            if len(unpacked) > most_unpacked(len(content)):
+                check_size(source, len(unpacked), len(content))
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise ValueError(
             f"{source}: expected {suffix.removeprefix('.')} data, got a damaged or mislabelled file ({error}); "
             "fetch it again, or give it the ending that says how it is packed"
         ) from None
-    return SourceFile(source, name[: -len(suffix)], unpacked)
+    return SourceFile(source, name[: -len(suffix)], bytes(unpacked))

@@ -15,6 +15,7 @@ from hybonet.data.io.source_file import SourceFile
 from hybonet.data.io.text_table import decode
 from hybonet.data.mentions.type_inventory import TypeInventory
 from hybonet.data.mentions.word_vectors import PADDING, WordVectors
+from hybonet.files import parse_json
 
 #: The keys of a row, as the Open Entity data has them.
 LEFT, SPAN, RIGHT, TYPES = "left_context_token", "mention_span", "right_context_token", "y_str"
@@ -155,7 +156,7 @@ def read_mentions(file: SourceFile, types: TypeInventory | None = None, *, label
     if text.lstrip().startswith("["):
         try:
             return checked_mentions(
-                file.source, enumerate(json.loads(text), 1), types, labelled=labelled, row_is="entry"
+                file.source, enumerate(parse_json(text), 1), types, labelled=labelled, row_is="entry"
             )
         except json.JSONDecodeError as error:
             raise ValueError(
@@ -206,7 +207,7 @@ def _mention(row: Any, labelled: bool) -> Mention:
     line = row
     if isinstance(line, str):
         try:
-            row = json.loads(line)
+            row = parse_json(line)
         except json.JSONDecodeError as error:
             raise ValueError(
                 f"expected a JSON object a line, got {line.strip()!r:.40} ({error.msg}, column {error.colno}); "

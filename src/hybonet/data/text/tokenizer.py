@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
+from hybonet.files import parse_json
+
 PAD, UNK, BOS, EOS = 0, 1, 2, 3
 #: How the special tokens are written in files, in the order of their numbers.
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
@@ -146,7 +148,7 @@ def read_tokenizer(folder: Path, name: str) -> Tokenizer:
     if not tokens.is_file():
         raise ValueError(f"expected {pieces.name} or {tokens.name} in {str(folder)!r}, found neither; restore the file")
     try:
-        content = json.loads(tokens.read_text(encoding="utf-8"))
+        content = parse_json(tokens.read_text(encoding="utf-8"))
         vocabulary = TokenVocabulary(content["tokens"])
         return (
             BytePairs(vocabulary, [tuple(pair) for pair in content["merges"]])

@@ -348,9 +348,9 @@ class KnowledgeGraphModel(Predictor):
         scorer = self.hyperbolic_scorer("vectors")
         return Embedding(list(entities), names, all_points(scorer), scorer.manifold)
 
-    def export_as(self, to: str, output: Path, chart: Chart | None) -> str:
+    def export_as(self, to: str, output: Path, chart: Chart | None, *, safe_csv: bool = False) -> str:
         if to != "pykeen":
-            return super().export_as(to, output, chart)
+            return super().export_as(to, output, chart, safe_csv=safe_csv)
         from hybonet.tasks.knowledge_graph.pykeen_export import write_pykeen
 
         write_pykeen(self, output, chart)

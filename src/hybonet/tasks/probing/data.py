@@ -38,7 +38,7 @@ def load(source: Any, settings: ProbeSettings, options: DataOptions) -> ProbeDat
     layers = None if options.layers is None else layer_numbers(options.layers)
     trees: Any = options.trees or "toy"
     treebank = trees if isinstance(trees, Treebank) else load_treebank(trees)
-    from rich.console import Console
+    from hybonet.reporting.console import Console
 
     with Console(stderr=True).status("computing states"):
         return probe_data(source, treebank, settings, layers)

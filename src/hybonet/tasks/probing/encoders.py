@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from typing import Any
 from torch import Tensor
 
 from hybonet.data.trees.loading import SPLITS, Treebank
+from hybonet.files import parse_json
 from hybonet.tasks.probing.models.word_encoder import WordEncoder
 from hybonet.tasks.probing.settings import ProbeSettings
 from hybonet.tasks.probing.task import ProbeData, ProbeSplit
@@ -56,7 +56,7 @@ def load_encoder(path: Path, settings: ProbeSettings) -> WordEncoder:
     if not path.exists():
         raise ValueError(f"expected an encoder, got {str(path)!r}, which is not there; give {known}")
     try:
-        config: Any = json.loads((path / CONFIG).read_text(encoding="utf-8"))
+        config: Any = parse_json((path / CONFIG).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         config = None
     random_weights, seed = settings.control == "random-weights", settings.seed

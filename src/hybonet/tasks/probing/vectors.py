@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor
 
+from hybonet.data.io.numpy_file import read_npz
+from hybonet.data.io.source_file import read_source
 from hybonet.data.trees.dependency_tree import DependencyTree
 from hybonet.data.trees.loading import SPLITS, Treebank, split_places
 from hybonet.geometry import Lorentz
@@ -68,10 +68,12 @@ def _read(path: Path) -> dict[str, Tensor]:
         raise ValueError(f"expected a file of vectors, got {str(path)!r}, which is not there; check the path")
     if path.suffix == ".safetensors":
         return read_tensors(path)
+    arrays, _ = read_npz(read_source(path))
+    if not arrays:
+        raise ValueError(f"{path}: expected arrays of numbers, got an npz file without any; write it again")
     try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: torch.from_numpy(file[name]) for name in file.files}
-    except (ValueError, OSError, zipfile.BadZipFile, TypeError) as error:
+        return {name: torch.from_numpy(array) for name, array in arrays.items()}
+    except TypeError as error:
         raise ValueError(f"{path}: expected arrays of numbers in an npz file, but {error}; write it again") from None
 
 

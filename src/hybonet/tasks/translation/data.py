@@ -14,6 +14,7 @@ from hybonet.data.text.parallel_text import Pairs
 from hybonet.data.text.token_pairs import Sequences, TokenPairs
 from hybonet.data.text.tokenizer import Tokenizer, read_tokenizer
 from hybonet.data.text.translation_data import TranslationData, prepare
+from hybonet.files import parse_json
 from hybonet.tasks.run_folder import CONFIG
 from hybonet.tasks.translation.options import DataOptions
 from hybonet.tasks.translation.settings import TranslationSettings
@@ -138,7 +139,7 @@ def _sequences(tensors: dict[str, Any], split: str, side: str) -> Sequences:
 
 def _read_held_out(path: Path) -> dict[str, Pairs]:
     try:
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
+        rows = [parse_json(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
         splits = dict.fromkeys(row["split"] for row in rows)
         members = {split: [row for row in rows if row["split"] == split] for split in splits}
         return {
