@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Collection
@@ -16,7 +17,21 @@ from numpy.typing import NDArray
 from hybonet.data.io.limits import check_size
 from hybonet.data.io.source_file import SourceFile
 
-_WRONG = (ValueError, OSError, EOFError, KeyError, SyntaxError, zipfile.BadZipFile, zlib.error, NotImplementedError)
+#: numpy reads a header as a literal of Python, and zipfile whatever its directory says.
+_WRONG = (
+    ValueError,
+    TypeError,
+    OSError,
+    EOFError,
+    KeyError,
+    SyntaxError,
+    MemoryError,
+    RecursionError,
+    NotImplementedError,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def read_npy(file: SourceFile) -> NDArray:
