@@ -54,7 +54,7 @@ def test_parts_that_follow_one_another_are_read_and_half_ones_are_refused(pack, 
     assert unpack(f"a{ending}", pack(b"dog") + pack(b"cat")).content == b"dogcat"
     for broken in (pack(b"dog")[:-5], b""):
         if broken or ending == ".xz":
-            with pytest.raises(ValueError, match="expected .* data, got a damaged or mislabelled file"):
+            with pytest.raises(ValueError, match=r"expected .* data, got a damaged or mislabelled file"):
                 unpack(f"a{ending}", broken)
 
 
