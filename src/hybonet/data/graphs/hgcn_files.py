@@ -72,19 +72,23 @@ def read_airport(name: str, files: Mapping[str, SourceFile]) -> GraphData:
     graph = read_legacy_pickle(file)
     if not isinstance(graph, NetworkxGraph):
         raise ValueError(f"{file.source}: expected a graph, got {type(graph).__name__}; get the file again")
-    nodes = list(graph.state["_node"])
-    number = {node: at for at, node in enumerate(nodes)}
-    rows = [graph.state["_node"][node]["feat"] for node in nodes]
-    if {len(row) for row in rows} != {_AIRPORT_COLUMNS}:
+    try:
+        nodes = list(graph.state["_node"])
+        number = {node: at for at, node in enumerate(nodes)}
+        features = np.array([[float(each) for each in graph.state["_node"][node]["feat"]] for node in nodes])
+        # An edge stands in the lists of both its ends, a self loop in one.
+        pairs = [
+            (number[node], number[other])
+            for node, others in graph.state["_adj"].items()
+            for other in others
+            if number[node] <= number[other]
+        ]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{file.source}: expected nodes with neighbours, got others ({error!r}); get it again"
+        ) from None
+    if features.shape != (len(nodes), _AIRPORT_COLUMNS) or len(pairs) > len(file.content):
         raise ValueError(f"{file.source}: expected {_AIRPORT_COLUMNS} features a node, got others; get the file again")
-    # An edge stands in the lists of both its ends, a self loop in one.
-    pairs = [
-        (number[node], number[other])
-        for node, others in graph.state["_adj"].items()
-        for other in others
-        if number[node] <= number[other]
-    ]
-    features = np.array(rows, dtype=np.float64)
     return GraphData.build(
         Vocabulary(tuple(str(node) for node in nodes), kind="node"),
         torch.tensor(pairs, dtype=torch.long),
