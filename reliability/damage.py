@@ -1,0 +1,103 @@
+"""Files whose bits are flipped or whose ends are missing: refused, or as before; never other answers."""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from random import Random
+
+import torch
+
+from hybonet.tasks.run import Run
+from hybonet.training.history import HISTORY
+from hybonet.training.loop import LAST
+from reliability.children import Child
+from reliability.runs import ONE_A_TASK, Case, Wrong, content, expect, lazily
+
+_EACH = 100
+
+
+class Damage:
+    """A hundred times one file of a run or an exported model; a number is a file."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.case = lazily(lambda name: Case(name, scratch / name.replace(" ", "-"), "average=2", "keep=2"))
+
+    @cached_property
+    def files(self) -> list[tuple[str, str, str]]:
+        """Case, ``straight`` or ``saved``, and file, of all that have a checksum."""
+        found = []
+        for name in ONE_A_TASK:
+            case = self.case(name)
+            run, saved = case.straight, case.scratch / "saved"
+            expect(Child(lambda tell, run=run, saved=saved: Run(run).predictor().save_pretrained(saved)).wait(), "done")
+            for folder in (run, saved):
+                states = Run(folder).verify()
+                if odd := [each for each in states if each.state != "whole" and each.name != "README.md"]:
+                    raise Wrong(f"{name}: {odd[0]}")
+                found += [(name, folder.name, each.name) for each in states if each.state == "whole"]
+        return sorted(found, key=lambda each: each[2])
+
+    def __call__(self, number: int) -> Counter[str]:
+        if number >= len(self.files):
+            return Counter()
+        name, place, file = self.files[number]
+        folder = self.case(name).scratch / place
+        scratch = folder.with_name("damaged")
+        outcome = Child(lambda tell: _damaged(folder, scratch, file, number)).wait(900)
+        return expect(outcome, "done").value
+
+
+def _damaged(folder: Path, scratch: Path, file: str, seed: int) -> Counter[str]:
+    warnings.simplefilter("ignore")
+    Run._draw_curves = lambda run, result: None  # type: ignore[method-assign]
+    random, counts = Random(seed), Counter[str]()
+    whole = (folder / file).read_bytes()
+    of_training = file in (LAST, HISTORY) or file.startswith(("epoch-", "checkpoint-"))
+    use: Callable[[Path], object] = _gone_on if of_training else _loaded
+    _copy(folder, scratch)
+    wanted = use(scratch)
+    for _ in range(_EACH):
+        damaged = bytearray(whole)
+        if random.random() < 0.25:
+            del damaged[random.randrange(len(damaged)) :]
+        else:
+            for _ in range(random.choice((1, 1, 1, 4))):
+                damaged[random.randrange(len(damaged))] ^= 1 << random.randrange(8)
+        if bytes(damaged) == whole:
+            continue
+        if of_training:
+            _copy(folder, scratch)  # going on writes
+        (scratch / file).write_bytes(damaged)
+        try:
+            found = use(scratch)
+        except (ValueError, OSError):
+            counts["refused"] += 1
+            continue
+        if found != wanted:
+            raise Wrong(f"{scratch / file}: other answers, and no error")
+        counts["the same"] += 1
+    return counts
+
+
+def _copy(folder: Path, scratch: Path) -> None:
+    shutil.rmtree(scratch, ignore_errors=True)
+    shutil.copytree(folder, scratch)
+
+
+def _loaded(folder: Path) -> object:
+    """What a user of the model sees of it."""
+    run = Run(folder)
+    model = run.predictor()
+    tensors = {name: value for name, value in model.model.state_dict().items() if isinstance(value, torch.Tensor)}
+    return run.settings, run.record, {name: value.tolist() for name, value in tensors.items()}
+
+
+def _gone_on(folder: Path) -> object:
+    """What a training that goes on ends with."""
+    Run(folder).train(resume=True)
+    return content(folder)
