@@ -13,6 +13,7 @@ import torch
 from hybonet.data.io import search_path
 from hybonet.data.io.in_memory import SPLIT_NAMES, is_path, memory_splits, memory_table
 from hybonet.data.io.source_file import PACKED, SourceFile, read_source
+from hybonet.data.mentions.made_vectors import HASHED, encoder_vectors, hashed_vectors
 from hybonet.data.mentions.mention_data import (
     LEFT,
     RIGHT,
@@ -50,7 +51,8 @@ def load_mentions(data: Any, *, types: str | Path | None = None, words: str | Pa
             keys, rows of a sentence with its ``[mention]`` in brackets and a list of types, or a mapping of parts.
         types: a file with a type a line, or a type, a tab and its level. Without, ``types.txt`` or ``types.tsv`` of the
             folder, else the types that occur, on one level.
-        words: a text file of word vectors. Without, ``words.txt`` of the folder, else GloVe on the search path.
+        words: a text file of word vectors, a folder with a sentence encoder, or ``hashed``: by their letters. Without,
+            ``words.txt`` of the folder, else GloVe on the search path, else hashed.
 
     Example:
         >>> town = load_mentions("little-town")
@@ -212,12 +214,10 @@ def _vectors(path: Path | None, wanted: set[str]) -> WordVectors:
     if path is None:
         places = (search_path.find(name + packed) for name in _GLOVE for packed in ("", *PACKED))
         path = next((place for place in places if place is not None), None)
-    if path is None:
-        raise ValueError(
-            "expected word vectors, but none were given and GloVe (glove.6B.100d.txt) is not on "
-            f"{search_path.described()}; give a text file of a word and its "
-            "numbers a line with --words, for example one of GloVe from nlp.stanford.edu/projects/glove"
-        )
+    if path is None or str(path) == HASHED:
+        return hashed_vectors(wanted)
+    if path.is_dir():
+        return encoder_vectors(path, wanted)
     return read_vectors(path, wanted)
 
 

@@ -18,8 +18,9 @@ class DataOptions(Options):
     )
     words: Path | None = option(
         None,
-        "Text file of word vectors, such as GloVe's; may be packed (.gz, .xz).",
-        shown="words.txt of the folder, else GloVe in HYBONET_DATA",
+        "Text file of word vectors, such as GloVe's, perhaps packed (.gz, .xz); a folder with a sentence encoder of "
+        "Hugging Face's; or `hashed`: by their letters.",
+        shown="words.txt of the folder, else GloVe in HYBONET_DATA, else hashed",
     )
 
 
