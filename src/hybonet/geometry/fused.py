@@ -52,3 +52,17 @@ def readable(x: Tensor) -> bool:
     """
     transformed = torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active()
     return x.device.type == "cpu" and not transformed
+
+
+def all_between(x: Tensor, low: float, high: float) -> bool:
+    """Whether all numbers lie between the two; False of NaN.
+
+    Example:
+        >>> import torch
+        >>> all_between(torch.tensor([1.0, 2.0]), 0.0, 3.0), all_between(torch.tensor([torch.nan]), 0.0, 3.0)
+        (True, False)
+    """
+    if not x.numel():
+        return True
+    least, most = torch.aminmax(x)
+    return low < least.item() and most.item() < high

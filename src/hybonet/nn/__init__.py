@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from hybonet.nn.attention import attention_weights, lorentz_attention
 from hybonet.nn.embedding import LorentzEmbedding
 from hybonet.nn.feedforward import LorentzFeedForward
+from hybonet.nn.gated_lift import gated_lift
 from hybonet.nn.heads import FermiDiracDecoder, LorentzDistanceHead
 from hybonet.nn.kv_cache import KVCache
 from hybonet.nn.lifts import EuclideanToLorentz, LorentzToEuclidean
-from hybonet.nn.linear import LorentzLinear, gated_lift
+from hybonet.nn.linear import LorentzLinear
 from hybonet.nn.module import LorentzModule, require_same_manifold, set_checks
 from hybonet.nn.multihead_attention import LorentzMultiheadAttention
 from hybonet.nn.norm import LorentzNorm

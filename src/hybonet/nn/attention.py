@@ -45,12 +45,12 @@ class _FlashCentroid(Fused):
         out, logsumexp = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
             _flip_time(q), k, v, 0.0, is_causal, scale=scale
         )
-        time, length = out[..., :1], torch.linalg.vector_norm(out[..., 1:], dim=-1, keepdim=True)
+        # In memory heads lie side by side: rows of one head each, without a copy.
+        rows = out.transpose(-2, -3).reshape(-1, out.shape[-1])
         # Weights sum to 1, so -<o,o> >= k: anything less is rounding.
-        factor = torch.addcmul(time * time, length, length, value=-1.0).clamp_min_(radius**2).rsqrt_().mul_(radius)
-        out = out.mul_(factor)
-        length.mul_(factor)
-        out[..., :1] = (length * length).add_(radius**2).sqrt_()
+        factor = -((rows * rows) @ _signs(rows))
+        factor = factor.clamp_min_(radius**2).rsqrt_().mul_(radius)[:, None]
+        out = (rows * factor).view_as(out.transpose(-2, -3)).transpose(-2, -3)
         return out, logsumexp, factor
 
     @staticmethod
@@ -64,11 +64,14 @@ class _FlashCentroid(Fused):
     def backward(ctx: Any, grad: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
         q, k, v, out, logsumexp, factor = ctx.saved_tensors
         is_causal, scale, radius = ctx.options
-        along = (grad * out).sum(-1, keepdim=True) / radius**2
-        grad_out = torch.addcmul(grad, out, along)
-        grad_out[..., :1] -= 2.0 * along * out[..., :1]
+        shape = (out.shape[0], out.shape[2], out.shape[1], out.shape[3])
+        rows, of_rows = (t.transpose(-2, -3).reshape(-1, out.shape[-1]) for t in (out, grad))
+        along = (of_rows * rows) @ rows.new_full((rows.shape[-1], 1), radius**-2)
+        grad_out = torch.addcmul(of_rows, rows, along)
+        grad_out[:, :1] -= 2.0 * along * rows[:, :1]
+        grad_out = grad_out.mul_(factor).view(shape).transpose(-2, -3)
         grad_q, grad_k, grad_v = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward(
-            grad_out.mul_(factor), _flip_time(q), k, v, out, logsumexp, 0.0, is_causal, scale=scale
+            grad_out, _flip_time(q), k, v, out, logsumexp, 0.0, is_causal, scale=scale
         )
         grad_q[..., :1].neg_()
         return grad_q, grad_k, grad_v, None, None, None

@@ -62,5 +62,7 @@ class LorentzFeedForward(LorentzModule):
             and not (self.manifold.check or first.watched or second.watched)
         ):
             self.check_input(x, first.in_features)
+            if second.activation is torch.relu and first.activation is None and not first.dropout and first.fuses(x):
+                return second.mapped(first.activated(x, second.dropout if self.training else 0.0), residual, done=True)
             return second.mapped(first.without_time(x), residual)  # the second makes time anew after its activation
         return second(first(x), residual)

@@ -11,11 +11,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
-from hybonet.geometry.fused import Fused, readable
 from hybonet.geometry.lorentz import lift_onto
-from hybonet.geometry.numerics import Curvature, origin_time, precision, working
+from hybonet.geometry.numerics import Curvature
 from hybonet.kernels.sparse_points import dropped, is_sparse_rows, linear
 from hybonet.nn.dropout import dropout
+from hybonet.nn.fused_linear import Units, fused_linear, is_ordinary
+from hybonet.nn.gated_lift import gated_lift
 from hybonet.nn.module import LorentzModule, wide_in_autocast
 from hybonet.nn.scales import time_unit, unit
 
@@ -24,99 +25,6 @@ Activation = Callable[[Tensor], Tensor]
 #: What a linear layer computes; of blocks, what all their layers do. ``"pure"`` is of single layers alone.
 Form = Literal["scaled", "pure", "paper", "paper_code"]
 GATED = ("paper", "paper_code")
-
-#: Time coordinates of the normalised form start at this multiple of the origin's; the paper's code has 1.1 for K = -1.
-MIN_TIME = 1.1
-
-
-def _all_between(x: Tensor, low: float, high: float) -> bool:
-    """Whether all numbers lie between the two; False of NaN."""
-    if not x.numel():
-        return True
-    least, most = torch.aminmax(x)
-    return low < least.item() and most.item() < high
-
-
-class _GatedLift(Fused):
-    """(gate, z) -> (t, z/|z| √(t² - k)) with t = λ σ(gate) + ε, fused: two passes forward, two backward.
-
-    Only the output and two numbers a row are saved. Those numbers are differentiable outputs as well, so that the
-    backward can be differentiated again.
-    """
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(u: Tensor, lam: Curvature, eps: Curvature, k: Curvature) -> tuple[Tensor, Tensor, Tensor]:
-        # In place, and no more operations than needed: the few rows of a decoding step feel each of them.
-        sigma = torch.sigmoid(u[..., :1])
-        time = sigma * lam + eps
-        norm = torch.linalg.vector_norm(u[..., 1:], dim=-1, keepdim=True)
-        scale = (time * time - k).sqrt_().div_(norm)
-        y = u * scale
-        y[..., :1] = time
-        least = precision(u.dtype).min_norm
-        if readable(u) and _all_between(norm, least, math.inf):
-            return y, scale, sigma
-        # Without a direction there is no point at that time: such a row becomes the origin, with zero gradient.
-        lost = (norm <= least).logical_or_(norm == math.inf)
-        y.masked_fill_(lost, 0.0)
-        origin = k**0.5
-        y[..., :1] = torch.where(lost, origin, time) if isinstance(origin, Tensor) else time.masked_fill_(lost, origin)
-        scale.masked_fill_(lost, 0.0)
-        return y, scale, sigma
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
-        constants = inputs[1:]
-        ctx.set_materialize_grads(False)
-        ctx.constants = [None if isinstance(c, Tensor) else c for c in constants]
-        ctx.save_for_backward(*output, *(c for c in constants if isinstance(c, Tensor)))
-
-    @staticmethod
-    def backward(
-        ctx: Any, grad: Tensor | None, grad_scale: Tensor | None, grad_sigma: Tensor | None
-    ) -> tuple[Tensor | None, ...]:
-        y, scale, sigma, *tensors = ctx.saved_tensors
-        lam, eps, k = (tensors.pop(0) if c is None else c for c in ctx.constants)
-        grad = torch.zeros_like(y) if grad is None else grad
-        usable = scale > 0
-        time, grad_time = y[..., :1], grad[..., :1]
-        square = torch.where(usable, time.square() - k, 1.0)
-        along = ((grad * y).sum(-1, keepdim=True) - grad_time * time) / square
-        if grad_scale is not None:
-            along = along + grad_scale * scale / square
-        total_time = torch.where(usable, grad_time + along * time, 0.0)
-        slope = sigma * (1.0 - sigma)
-        grad_gate = total_time * lam * slope
-        if grad_sigma is not None:
-            grad_gate = grad_gate + grad_sigma * slope
-        grad_u = torch.addcmul(grad, y, along, value=-1.0).mul_(scale)
-        grad_u[..., :1] = grad_gate
-        needs = ctx.needs_input_grad
-        grad_lam = (total_time * sigma).sum_to_size(lam.shape) if needs[1] else None
-        grad_eps = total_time.sum_to_size(eps.shape) if needs[2] else None
-        grad_k = -0.5 * along.sum_to_size(k.shape) if needs[3] else None
-        return grad_u, grad_lam, grad_eps, grad_k
-
-
-def gated_lift(u: Tensor, scale: Curvature, *, K: Curvature, min_time: float = MIN_TIME) -> Tensor:
-    r"""The normalised form's second half: from a gate and a direction to a point.
-
-    With :math:`u = (g, z)`: :math:`y_t = \lambda\,\sigma(g) + \varepsilon`, :math:`y_s = \frac{z}{|z|}\sqrt{y_t^2 -
-    k}`, :math:`\varepsilon =` ``min_time`` :math:`\cdot\sqrt{k}`. Shapes: ``(..., d) -> (..., d)``; ``scale`` is λ, a
-    number or a tensor that broadcasts against ``(..., 1)``. A zero z gives the origin. Half precision is computed in
-    float32; under ``torch.autocast`` the result stays float32, as torch's own normalisations do.
-
-    Example:
-        >>> import torch
-        >>> gated_lift(torch.tensor([0.0, 3.0, 4.0]), 2.0, K=-1.0)
-        tensor([2.1000, 1.1080, 1.4773])
-    """
-    u = wide_in_autocast(u)
-    # Steps of decoding are so small that the way through autograd would cost as much as the work.
-    lifted = _GatedLift.apply if torch.is_grad_enabled() else _GatedLift.forward
-    return lifted(working(u), scale, min_time * origin_time(K), -1.0 / K)[0].to(u.dtype)
 
 
 class LorentzLinear(LorentzModule):
@@ -252,14 +160,18 @@ class LorentzLinear(LorentzModule):
             self.check_input(x, self.in_features)
         return self.mapped(x, residual)
 
-    def mapped(self, x: Tensor, residual: Tensor | None = None) -> Tensor:
-        """:meth:`forward` without a look at whether ``x`` holds points."""
+    def mapped(self, x: Tensor, residual: Tensor | None = None, *, done: bool = False) -> Tensor:
+        """:meth:`forward` without a look at whether ``x`` holds points; ``done``: activation and dropout are over."""
         if residual is not None and residual.shape[-1] != self.out_features:
             raise ValueError(
                 f"expected residual with {self.out_features} ambient coordinates in its last dimension (the output's), "
                 f"got shape {tuple(residual.shape)}"
             )
-        h = self._activated(x)
+        h = x if done else self._activated(x)
+        if self.fuses(h) and (residual is None or residual.shape == (*h.shape[:-1], self.out_features)):
+            p = self.residual_dropout if self.training and residual is not None else 0.0
+            y = fused_linear(h, self.weight, self.bias, self._units(), residual=residual, dropout=p)
+            return y if self.num_heads is None else y.unflatten(-1, (self.num_heads, -1))
         u = self._gate_and_direction(x, h, residual) if self.form in GATED else self._product(h, self.weight, self.bias)
         if self.num_heads is not None:
             u = u.unflatten(-1, (self.num_heads, -1))
@@ -269,6 +181,22 @@ class LorentzLinear(LorentzModule):
         return lift_onto(
             dropout(wide_in_autocast(u), self.residual_dropout, self.training), residual, K=self.manifold.K
         )
+
+    def fuses(self, x: Tensor) -> bool:
+        """Whether points may go through :func:`fused_linear`, which is the same in fewer steps."""
+        return self.form not in GATED and not self.manifold.learnable and is_ordinary(x, self.weight)
+
+    def _units(self) -> Units:
+        head, step = self.out_features // (self.num_heads or 1), self.in_features // self.in_heads
+        radius = math.sqrt(-1.0 / self.manifold.curvature)
+        if self.form == "pure":
+            return Units(head, step, 1.0, 1.0, radius)
+        width = self.width or self.in_features
+        return Units(head, step, time_unit(width), float(unit(width, K=self.manifold.curvature)), radius)
+
+    def activated(self, x: Tensor, dropout: float) -> Tensor:
+        """The output after ReLU and dropout, of a layer that :meth:`fuses` x and has no activation of its own."""
+        return fused_linear(x, self.weight, self.bias, self._units(), relu=True, dropout=dropout)
 
     def without_time(self, x: Tensor) -> Tensor:
         """Of an ungated form: the output, with zero where its time belongs."""
@@ -289,6 +217,8 @@ class LorentzLinear(LorentzModule):
         layers = (self, *others)
         weight = torch.cat([each.weight for each in layers])
         bias = None if self.bias is None else torch.cat([each.bias for each in layers])  # type: ignore[misc]
+        if self.fuses(x):
+            return fused_linear(x, weight, bias, self._units()).unflatten(-1, (len(layers), self.num_heads or 1, -1))
         product = linear if self.form in GATED else self._product
         u = product(x, weight, bias).unflatten(-1, (len(layers), self.num_heads or 1, -1))
         if self.form not in GATED:

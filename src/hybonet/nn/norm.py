@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
-from hybonet.geometry.fused import Fused, readable
+from hybonet.geometry.fused import Fused, all_between, readable
 from hybonet.geometry.numerics import Curvature, origin_time, precision, working
 from hybonet.nn.module import LorentzModule, wide_in_autocast
 from hybonet.nn.scales import NORM_LENGTH
@@ -24,14 +24,21 @@ class _Sphere(Fused):
     generate_vmap_rule = True
 
     @staticmethod
-    def forward(x: Tensor, gain: Tensor, radius: Curvature, k: Curvature) -> tuple[Tensor, Tensor]:
+    def forward(x: Tensor, gain: Tensor | None, radius: Curvature, k: Curvature) -> tuple[Tensor, Tensor]:
         norm = torch.linalg.vector_norm(x[..., 1:], dim=-1, keepdim=True)
-        usable = (norm > precision(x.dtype).min_norm).logical_and_(norm < torch.inf)
-        scale = torch.where(usable, radius / norm, 0.0)
-        y = x * scale * gain
-        if not (readable(usable) and bool(usable.all())):
+        scale = radius / norm
+        least = precision(x.dtype).min_norm
+        usual = readable(norm) and all_between(norm, least, torch.inf)
+        if not usual:
+            usable = (norm > least).logical_and_(norm < torch.inf)
+            scale = torch.where(usable, scale, 0.0)
+        y = x * scale
+        if gain is not None:
+            y[..., 1:] *= gain
+        if not usual:
             y = y.masked_fill(~usable, 0.0)
-        y[..., :1] = (torch.linalg.vector_norm(y[..., 1:], dim=-1, keepdim=True).square() + k).sqrt()
+        y[..., :1] = k**0.5
+        y[..., :1] = torch.linalg.vector_norm(y, dim=-1, keepdim=True)
         return y, scale
 
     @staticmethod
@@ -47,21 +54,22 @@ class _Sphere(Fused):
         radius, k = (tensors.pop(0) if c is None else c for c in ctx.constants)
         grad = torch.zeros_like(y) if grad is None else grad
         share = grad[..., :1] / y[..., :1]
+        # Times of what follows mean nothing.
         total = torch.addcmul(grad, y, share)
         if not (readable(scale) and bool((scale > 0).all())):
             x = x.masked_fill(scale == 0, 0.0)
         products = total * x
-        gains = gain[..., 1:].expand(x.shape[-1] - 1) if gain.dim() else gain.expand(x.shape[-1] - 1)
-        along = (products[..., 1:] @ gains).unsqueeze(-1) * scale
+        along = products[..., 1:].sum(-1) if gain is None else products[..., 1:] @ gain
+        along = along.unsqueeze(-1) * scale
         if grad_scale is not None:
             along = along + grad_scale * scale
-        grad_x = torch.addcmul(total * gain * scale, x, along * (scale / radius).square(), value=-1.0)
+        pulled = total * scale
+        if gain is not None:
+            pulled = pulled * F.pad(gain, (1, 0))
+        grad_x = torch.addcmul(pulled, x, along * (scale / radius).square(), value=-1.0)
         grad_x[..., :1] = 0.0
         needs = ctx.needs_input_grad
-        grad_gain = None
-        if needs[1]:
-            grad_gain = products.reshape(-1, x.shape[-1]).mT @ scale.flatten()
-            grad_gain = grad_gain if gain.dim() else grad_gain[1:].sum()
+        grad_gain = (products.reshape(-1, x.shape[-1]).mT @ scale.flatten())[1:] if needs[1] else None
         grad_radius = (along / radius).sum_to_size(radius.shape) if needs[2] else None
         grad_k = (0.5 * share).sum_to_size(k.shape) if needs[3] else None
         return grad_x, grad_gain, grad_radius, grad_k
@@ -113,7 +121,7 @@ class LorentzNorm(LorentzModule):
         self.check_input(x, self.features)
         x = wide_in_autocast(x)
         wide, K = working(x), self.manifold.K
-        gain = wide.new_ones(()) if self.weight is None else F.pad(self.weight.to(wide.dtype), (1, 0))
+        gain = None if self.weight is None else self.weight.to(wide.dtype)
         moved = _Sphere.apply if torch.is_grad_enabled() else _Sphere.forward  # small steps feel autograd's own cost
         return moved(wide, gain, NORM_LENGTH * origin_time(K), -1.0 / K)[0].to(x.dtype)
 

@@ -19,7 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
-from hybonet.nn.linear import gated_lift
+from hybonet.nn.gated_lift import gated_lift
 from hybonet.nn.module import LorentzModule
 
 
