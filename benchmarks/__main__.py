@@ -21,6 +21,7 @@ TOPICS = (
     "attention",
     "dropout",
     "encoder",
+    "heads",
     "optimizers",
     "kg_answers",
     "graph_conv",

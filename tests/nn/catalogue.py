@@ -13,6 +13,7 @@ from hybonet.nn import (
     LorentzDistanceHead,
     LorentzEmbedding,
     LorentzFeedForward,
+    LorentzHyperplaneLinear,
     LorentzLinear,
     LorentzMultiheadAttention,
     LorentzNorm,
@@ -65,6 +66,7 @@ LAYERS = {
         lambda m: LorentzLinear(D, D, manifold=m, form="paper_code", gate_bias=False),
         lambda: (points(3), points(3)),
     ),
+    "LorentzHyperplaneLinear": (lambda m: LorentzHyperplaneLinear(D, 6, manifold=m), lambda: (points(3),)),
     "LorentzMultiheadAttention": (lambda m: LorentzMultiheadAttention(D, 2, manifold=m), lambda: (points(2, 4),)),
     "LorentzMultiheadAttention paper": (
         lambda m: LorentzMultiheadAttention(D, 2, manifold=m, **PAPER),

@@ -1,7 +1,10 @@
 """Output layers: distances to class points, and edge probabilities."""
 
+from unittest.mock import patch
+
 import pytest
 import torch
+import torch.nn.functional as F
 
 from hybonet import Lorentz
 from hybonet.geometry import sqdist
@@ -136,3 +139,37 @@ class TestFermiDirac:
     def test_temperature_must_be_positive(self):
         with pytest.raises(ValueError, match="t > 0, got 0"):
             FermiDiracDecoder(t=0)
+
+
+@pytest.mark.parametrize("distance", ["squared", "geodesic"])
+@pytest.mark.parametrize("bias", ["origin", True, False])
+@pytest.mark.parametrize("smoothing", [0.0, 0.2])
+def test_cross_entropy_is_that_of_the_logits(distance, bias, smoothing):
+    head = LorentzDistanceHead(5, 7, bias, distance=distance, manifold=Lorentz(-0.6), dtype=torch.float64)
+    if head.bias is not None:
+        torch.nn.init.normal_(head.bias)
+    x = plain.points(head.manifold, 2, 6, 5, dtype=torch.float64).requires_grad_()
+    target = torch.randint(7, (2, 6))
+    target[0, 2] = target[1, 5] = -100
+    inputs = [x, *head.parameters()]
+    expected = F.cross_entropy(head(x).flatten(0, 1), target.flatten(), label_smoothing=smoothing)
+    with patch("hybonet.kernels.geodesic_softmax._BLOCK", 35):  # blocks of five rows
+        got = head.cross_entropy(x, target, label_smoothing=smoothing)
+        found = plain.gradients(got, inputs)
+    torch.testing.assert_close(got, expected)
+    for ours, theirs in zip(found, plain.gradients(expected, inputs), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-8, atol=1e-10)
+
+
+def test_cross_entropy_of_a_tied_head_and_its_mistakes():
+    table = LorentzEmbedding(7, 5)
+    head = LorentzDistanceHead(5, 7, distance="geodesic", tied=table)
+    x = table(torch.arange(7))
+    loss = head.cross_entropy(x, torch.arange(7))  # every class point in its own place: finite slopes
+    torch.testing.assert_close(loss, F.cross_entropy(head(x), torch.arange(7)), rtol=1e-3, atol=1e-3)
+    (slope,) = torch.autograd.grad(loss, table.weight)
+    assert bool(slope.isfinite().all())
+    with pytest.raises(ValueError, match=r"expected a target of shape \(7,\)"):
+        head.cross_entropy(x, torch.arange(6))
+    with pytest.raises(ValueError, match="label_smoothing between 0 and 1, got 2"):
+        head.cross_entropy(x, torch.arange(7), label_smoothing=2.0)

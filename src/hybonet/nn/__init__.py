@@ -9,6 +9,7 @@ from hybonet.nn.embedding import LorentzEmbedding
 from hybonet.nn.feedforward import LorentzFeedForward
 from hybonet.nn.gated_lift import gated_lift
 from hybonet.nn.heads import FermiDiracDecoder, LorentzDistanceHead
+from hybonet.nn.hyperplane_linear import LorentzHyperplaneLinear
 from hybonet.nn.kv_cache import KVCache
 from hybonet.nn.lifts import EuclideanToLorentz, LorentzToEuclidean
 from hybonet.nn.linear import LorentzLinear
@@ -44,6 +45,7 @@ __all__ = [
     "LorentzDistanceHead",
     "LorentzEmbedding",
     "LorentzFeedForward",
+    "LorentzHyperplaneLinear",
     "LorentzLinear",
     "LorentzModule",
     "LorentzMultiheadAttention",
