@@ -16,7 +16,7 @@ from hybonet.nn.module import LorentzModule
 
 
 class LorentzHyperplaneLinear(LorentzModule):
-    r"""Linear layer by distances to hyperplanes, as in "Fast and Geometrically Grounded Lorentz Neural Networks" (2026).
+    r"""Linear layer by distances to hyperplanes, after "Fast and Geometrically Grounded Lorentz Neural Networks".
 
     A Euclidean linear layer gives :math:`|w_i|` times the signed distance to the hyperplane :math:`w_i \cdot x + b_i =
     0`. So does this one: :math:`H_i` has the direction :math:`w_i` and lies :math:`b_i` from the origin, which gives
@@ -78,7 +78,7 @@ class LorentzHyperplaneLinear(LorentzModule):
         if self.activation is not None:
             x = lift_onto(F.pad(self.activation(x[..., 1:]), (1, 0)), K=K)
         radius, weight = origin_time(K), working(self.weight)
-        farthest = 0.5 * max_rapidity(weight.dtype)  # half of it: many coordinates may be as large
+        farthest = 0.5 * float(max_rapidity(weight.dtype))  # half of it: many coordinates may be as large
         normal = F.pad(F.normalize(weight, dim=-1, eps=precision(weight.dtype).min_norm), (1, 0))
         if self.bias is not None:
             offset = (working(self.bias) / radius).clamp(-farthest, farthest)[:, None]
