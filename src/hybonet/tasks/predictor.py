@@ -239,7 +239,7 @@ class Predictor:
                 raise ValueError(f"expected --chart with vectors only, got --chart {chart} --to pretrained")
             self.save_pretrained(output)
             return f"Model: {output}"
-        return self.export_as(to, Path(output), chart, safe_csv=asked.safe_csv)  # type: ignore[attr-defined]
+        return self.export_as(to, Path(output), chart, safe_csv=getattr(asked, "safe_csv", False))
 
     def export_as(self, to: str, output: Path, chart: vector_files.Chart | None, *, safe_csv: bool = False) -> str:
         """Formats beside ``pretrained``."""

@@ -4,9 +4,10 @@ import pytest
 import torch
 
 from hybonet import KnowledgeGraphModel
+from hybonet.data.triples.hierarchical import hierarchical_relations
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
-from hybonet.tasks.knowledge_graph.predicted_hierarchy import hierarchical_relations, predicted_hierarchy
+from hybonet.tasks.knowledge_graph.predicted_hierarchy import predicted_hierarchy
 
 EDGES = [("a", "top"), ("b", "top"), ("aa", "a"), ("ab", "a"), ("ba", "b"), ("bb", "b"), ("bc", "b")]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from hybonet.tasks.options import EvaluateOptions, Options, PlotOptions, option
+from hybonet.tasks.options import EvaluateOptions, ExportOptions, Options, PlotOptions, option
 
 
 class DataOptions(Options):
@@ -63,10 +63,10 @@ class Plot(PlotOptions):
     )
 
 
-class Export(Options):
+class Export(ExportOptions):
     """What is written."""
 
-    to: Literal["pretrained", "vectors", "pykeen"] = option(
+    to: Literal["pretrained", "vectors", "pykeen"] = option(  # type: ignore[assignment]
         "pretrained",
         "pretrained: a folder for `hybonet.load`, with a model card; vectors: the entities' coordinates as .tsv, .csv, "
         ".parquet or .npz; pykeen: a folder with triples and embeddings.",

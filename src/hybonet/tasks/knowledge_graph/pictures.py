@@ -6,6 +6,7 @@ from pathlib import Path
 
 import torch
 
+from hybonet.data.triples.hierarchical import hierarchical_relations
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.geometry import Lorentz
 from hybonet.reporting.charts import draw_groups, draw_relation_bars, draw_reliability_of
@@ -15,11 +16,7 @@ from hybonet.reporting.tree_pictures import DISK, PAGE, draw_tree
 from hybonet.tasks.knowledge_graph.models.tail_search import all_points
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 from hybonet.tasks.knowledge_graph.options import Plot
-from hybonet.tasks.knowledge_graph.predicted_hierarchy import (
-    PredictedHierarchy,
-    hierarchical_relations,
-    predicted_hierarchy,
-)
+from hybonet.tasks.knowledge_graph.predicted_hierarchy import PredictedHierarchy, predicted_hierarchy
 from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel
 from hybonet.tasks.knowledge_graph.task import KnowledgeGraphTask
 from hybonet.tasks.run_folder import source_name

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from hybonet.tasks.knowledge_graph.models.faiss_search import FaissTailSearch
     from hybonet.tasks.run import Run
 
+#: Share of the entities from which on it is said that they all have the largest radius.
+_AT_BOUND = 0.9
 _UNCALIBRATED = (
     "no calibration, so no probability: these scores were not fitted to validation triples; train again, or ask "
     "without --inverse-weight"
@@ -348,6 +350,26 @@ class KnowledgeGraphModel(Predictor):
         scorer = self.hyperbolic_scorer("vectors")
         return Embedding(list(entities), names, all_points(scorer), scorer.manifold)
 
+    def export(self, output: str | Path, **options: Any) -> str:
+        said, note = super().export(output, **options), self.radius_note()
+        return f"{said}\n{note}" if note else said
+
+    @torch.no_grad()
+    def radius_note(self) -> str:
+        """What is to be said of points of equal radius; nothing of others."""
+        scorer = self.scorer
+        if not isinstance(scorer, TripleScorer) or scorer.entities.max_norm is None:
+            return ""
+        radius = scorer.manifold.dist0(all_points(scorer))
+        at_bound = float((radius >= radius.max() * (1 - 1e-4)).double().mean())
+        if at_bound < _AT_BOUND:
+            return ""
+        return (
+            f"Note: {at_bound:.0%} of the entities have the same radius, {float(radius.max()):.3f}, that of "
+            f"max_norm={scorer.entities.max_norm:g}: it does not say how general they are. A training with "
+            "--set radius_order=10 makes it do so."
+        )
+
     def export_as(self, to: str, output: Path, chart: Chart | None, *, safe_csv: bool = False) -> str:
         if to != "pykeen":
             return super().export_as(to, output, chart, safe_csv=safe_csv)
@@ -373,6 +395,8 @@ class KnowledgeGraphModel(Predictor):
             f"{kind} It was trained on {sizes['train']:,} triples of `{source_name(graph.source)}`, which are in this "
             "folder."
         )
+        if note := self.radius_note():
+            text += f"\n\n{note}"
         if scorer.scores_both_directions:
             text += "\n\nTriples are scored in both directions, from head to tail and back; "
             text += "`score_both_directions(0)` answers in one."

@@ -192,6 +192,13 @@ class LorentzSettings(_WithMargin):
         description="relations that are symmetric in most of the training triples share one map with their "
         "inverse, so that what is learnt of one is known of the other",
     )
+    radius_order: float = Field(
+        0.0,
+        ge=0,
+        description="weight of a term that draws the tails of hierarchical relations (parents) nearer to the origin "
+        "than their heads, so that the radius says how general an entity is; 10 is much; 0: none, and nearly all "
+        "entities have the radius of max_norm",
+    )
 
 
 class HyboNetSettings(LorentzSettings):

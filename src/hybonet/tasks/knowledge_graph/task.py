@@ -10,6 +10,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from hybonet.data.triples.hierarchical import hierarchical_relations
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.geometry import Lorentz
 from hybonet.kernels.inner_softmax import Places
@@ -33,6 +34,9 @@ from hybonet.tasks.knowledge_graph.settings import (
 from hybonet.training import generator_for
 
 __all__ = ["Batch", "KnowledgeGraphSettings", "KnowledgeGraphTask", "evaluate", "rank_split"]
+
+#: How much nearer to the origin than its child a parent is to be, in units of the space.
+_RADIUS_STEP = 0.1
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,9 @@ class KnowledgeGraphTask:
         if settings.symmetric_logit_scale is not None:
             self.logit_scale[self.symmetric] = settings.symmetric_logit_scale
         self.scales_logits = bool((self.logit_scale != 1).any())
+        self.hierarchical: Tensor | None = None
+        if isinstance(settings, LorentzSettings) and settings.radius_order:
+            self.hierarchical = _hierarchical(data)
         weighed = settings.bernoulli
         # A random tail is rarely right where a head has few tails, so that direction weighs more; 1 on average.
         self.relation_weights = 2 * direction_shares(data.train, data.num_relations) if weighed else None
@@ -192,7 +199,22 @@ class KnowledgeGraphTask:
             touched = [model.penalised(batch.heads), model.penalised(batch.tails)]
             share = s.regularization * batch.weight * len(batch.heads)
             loss = loss + share * regularisation(touched, 2 if s.regularizer == "l2" else 3)
+        if self.hierarchical is not None and isinstance(model, TripleScorer):
+            loss = loss + s.radius_order * batch.weight * self._radii_in_order(model, batch)  # type: ignore[attr-defined]
         return loss
+
+    def _radii_in_order(self, model: TripleScorer, batch: Batch) -> Tensor:
+        """How far the parents of the batch are from lying a step nearer to the origin than their children."""
+        assert self.hierarchical is not None
+        of = self.hierarchical.to(batch.relations.device)
+        total, back = torch.zeros((), device=batch.relations.device), batch.relations >= self.data.num_relations
+        for chosen, child, parent in ((~back, batch.heads, batch.tails), (back, batch.tails, batch.heads)):
+            chosen = chosen & of[batch.relations % self.data.num_relations]
+            outer = model.manifold.dist0(model.points(child[chosen]))
+            # As it is stored: where max_norm clips it, only so can it come nearer.
+            inner = model.manifold.dist0(model.manifold.lift(model.penalised(parent[chosen])))
+            total = total + torch.relu(_RADIUS_STEP + inner - outer).sum()
+        return total
 
     def _softmax_loss(self, model: InnerProductModel, batch: Batch, weight: Tensor) -> Tensor:
         """The fused loss of models whose scores are inner products."""
@@ -268,6 +290,19 @@ class KnowledgeGraphTask:
             "protocol": "filtered ranking of tails and heads, ties realistic",
             "data": {"source": data.source, "sha256": dict(data.sha256), **data.statistics()},
         }
+
+
+def _hierarchical(data: TripleData) -> Tensor:
+    """Which relations lead from child to parent, ``(relations,)``."""
+    names = hierarchical_relations(data)
+    if not names:
+        raise ValueError(
+            f"expected a relation of {data.source} that makes a hierarchy with radius_order, got none without circles, "
+            "of three levels or more, and with many heads to a tail; leave it out"
+        )
+    member = torch.zeros(data.num_relations, dtype=torch.bool)
+    member[[data.relations.find(name) for name in names]] = True
+    return member
 
 
 def score_with_inverse(model: TripleModel, graph: TripleData, weight: float, power: float) -> None:
