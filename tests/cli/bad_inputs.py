@@ -516,5 +516,19 @@ NOTED = [
         ("39 of 40 entities have no name and are shown by their label",),
         write("names.tsv", "n1\tone\n"),
     ),
+    BadInput(
+        "no word vectors",
+        "train typing --data mentions.jsonl --out new --set heads=2 --set feedforward=4",
+        ("words are read by their letters alone (hashed)",),
+    ),
+    BadInput(
+        "a missing number and words among features",
+        "train graph --data edges.csv --features odd.csv --out new",
+        ("odd.csv: column 'age': 1 missing number filled with", "odd.csv: column 'eyes' has words"),
+        write(
+            "odd.csv",
+            "node,age,eyes\n" + "".join(f"p{at},{at or 'NA'},{'blue' if at % 2 else 'grey'}\n" for at in range(40)),
+        ),
+    ),
     *translation_mistakes.NOTED,
 ]

@@ -36,11 +36,6 @@ TYPING = [
         "train typing --data ufet --out new",
         ("train.json, dev.json, test.json, types.txt", "HYBONET_DATA"),
     ),
-    BadInput(
-        "no word vectors",
-        "train typing --data mentions.jsonl --out new",
-        ("expected word vectors, but none were given", "--words"),
-    ),
     _rows("", "an empty file of mentions", "odd.jsonl: expected a mention a line, got none; add some"),
     _rows(MENTIONS + "{oops\n", "a row that is not JSON", "odd.jsonl, line 41: expected a JSON object a line"),
     _rows(MENTIONS + "[1]\n", "a row that is a list", "line 41: expected a JSON object a line, got '[1]'"),

@@ -40,5 +40,5 @@ def test_an_export_says_that_all_radii_are_equal(plain, tmp_path):
 
 def test_a_graph_without_a_hierarchy_is_refused():
     ring = [(f"n{at}", "next", f"n{(at + 1) % 20}") for at in range(20)]
-    with pytest.raises(ValueError, match="expected a relation of .* that makes a hierarchy with radius_order"):
+    with pytest.raises(ValueError, match=r"expected a relation of .* that makes a hierarchy with radius_order"):
         hybonet.train("kg", ring, radius_order=1.0, **SETTINGS)
