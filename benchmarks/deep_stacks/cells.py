@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from benchmarks.deep_stacks.hypernyms import train as name_hypernyms
-from benchmarks.deep_stacks.long_runs import LINEAR, growth, soak
+from benchmarks.deep_stacks.long_runs import soak
 from benchmarks.deep_stacks.models import PIECES, STARTS
 from benchmarks.deep_stacks.tasks import SETTINGS
 from benchmarks.deep_stacks.training import signal, train
@@ -114,6 +114,8 @@ def trials(record: Record) -> Iterator[Cell]:
     """GELU, learned scales, other forms, and widths."""
     for model in ("ours, GELU", "torch, GELU", "ours, learned scale by layer", "ours, norms after", "paper's form"):
         yield cell("trials", "multi30k", 6, model, 3e-3, 0, steps=320)
+    for model in (*SIDES, "paper's form"):
+        yield cell("trials", "copy", 6, model, 3e-3, 0, steps=300)
     for width in (16, 64, 128, 256):
         for model in SIDES:
             yield cell("trials", "reversal", 6, model, 1e-3, 0, width=width, inner=4 * width, steps=200)
@@ -151,14 +153,6 @@ def hypernyms(record: Record) -> Iterator[Cell]:
             yield naming(8, layers, model, 0, *_searched(record, 8, model))
 
 
-def growths(record: Record) -> Iterator[Cell]:
-    """Radius by steps of a linear layer."""
-    for optimizer, rate in (("sgd", 0.1), ("adam", 0.01)):
-        for model in LINEAR:
-            sizes = {"topic": "growth", "model": model, "width": 16, "steps": 1024}
-            yield {**sizes, "optimizer": optimizer, "rate": rate, "seed": 0}
-
-
 def soaks(record: Record) -> Iterator[Cell]:
     """20,000 steps in parts."""
     for until in range(1000, 20_001, 1000):
@@ -167,7 +161,6 @@ def soaks(record: Record) -> Iterator[Cell]:
 
 TOPICS: dict[str, Callable[[Record], Iterator[Cell]]] = {
     "signal": by_depth,
-    "growth": growths,
     "small": small,
     "pieces": pieces,
     "hypernyms": hypernyms,
@@ -178,7 +171,7 @@ TOPICS: dict[str, Callable[[Record], Iterator[Cell]]] = {
     "trials": trials,
     "soak": soaks,
 }
-_HOW = {"signal": signal, "growth": growth, "soak": soak, "hypernyms": name_hypernyms}
+_HOW = {"signal": signal, "soak": soak, "hypernyms": name_hypernyms}
 
 
 def measure(wanted: Cell) -> Cell:

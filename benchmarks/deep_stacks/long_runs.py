@@ -1,4 +1,4 @@
-"""What only many steps show: that a deep stack stays sound, and how far out a linear layer's outputs can get."""
+"""What only many steps show: that a deep stack stays sound."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from torch import Tensor
 from benchmarks.deep_stacks.models import build
 from benchmarks.deep_stacks.tasks import batches
 from benchmarks.deep_stacks.training import gradient_norm, loss_of
-from hybonet import Lorentz
-from hybonet.nn import LorentzLinear
 from hybonet.optim import RiemannianAdam
 
 Cell = dict[str, Any]
@@ -23,13 +21,6 @@ Cell = dict[str, Any]
 #: Where a soak stands between its parts.
 STATE = Path("runs/deep_stacks_soak.pt")
 EVERY = 50
-#: Linear layers, by what they are called.
-LINEAR: dict[str, dict[str, Any]] = {
-    "pure": {"form": "pure"},
-    "scaled": {},
-    "paper": {"form": "paper"},
-    "paper, λ fixed": {"form": "paper", "learnable_scale": False},
-}
 
 
 def soak(cell: Cell) -> Cell:
@@ -77,24 +68,3 @@ def soak(cell: Cell) -> Cell:
     torch.save({"step": cell["until"], "model": model.state_dict(), "optimizer": optimizer.state_dict()}, STATE)
     seconds = round(time.process_time() - begin, 1)
     return {"samples": samples, "every": EVERY, "worst_loss": worst, "finite": finite, "seconds": seconds}
-
-
-def growth(cell: Cell) -> Cell:
-    """A linear layer is trained to bring one point as far out as it can (K = -1, float64): the geodesic radius of its
-    output after 0, 1, 2, 4, … steps.
-    """
-    torch.manual_seed(cell["seed"])
-    width = cell["width"]
-    x = Lorentz().lift(torch.randn(1, width - 1, dtype=torch.float64) / (width - 1) ** 0.5)
-    layer = LorentzLinear(width, width, dtype=torch.float64, **LINEAR[cell["model"]])
-    kinds: dict[str, Any] = {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}
-    optimizer = kinds[cell["optimizer"]](layer.parameters(), lr=cell["rate"])
-    found: dict[str, float] = {}
-    for step in range(cell["steps"] + 1):
-        radius = layer(x)[..., 1:].norm(dim=-1).asinh().mean()
-        if step & (step - 1) == 0:
-            found[str(step)] = radius.item()
-        optimizer.zero_grad()
-        (-radius).backward()
-        optimizer.step()
-    return {"radius": found}
