@@ -328,10 +328,10 @@ NAMES = [
         write("q.csv", "head,relation\nn1,next\nn1,next,n2\n"),
     ),
     BadInput(
-        "one bad question of two",
+        "nothing but bad questions",
         "predict run --questions q.csv --output a.csv",
-        ("q.csv, question 2: expected one of 40 entities, got 'nn'",),
-        write("q.csv", "head,relation\nn1,next\nnn,next\n"),
+        ("q.csv, question 1: expected one of 40 entities, got 'nn'",),
+        write("q.csv", "head,relation\nnn,next\nn1,nxt\n"),
     ),
     BadInput(
         "questions that are not UTF-8",

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file
 from typer.main import get_command
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 import hybonet.__main__
 
@@ -21,7 +22,9 @@ import hybonet.recipes
 import hybonet.tasks.hierarchy.pictures
 import hybonet.tasks.knowledge_graph.predictor
 from hybonet.cli import app
-from hybonet.tasks.base import specs
+from hybonet.recipes import recipes
+from hybonet.tasks.api import recipes_for
+from hybonet.tasks.base import spec, specs
 from hybonet.training import describe
 from hybonet.training.processes import Processes
 from tests.cli.staging import make_template, run
@@ -125,6 +128,55 @@ def test_a_reader_who_leaves_is_no_error(command: str, tmp_path: Path) -> None:
         assert errors.read() == ""
 
 
+def test_a_training_goes_on_when_nobody_reads_it_any_more(folder: Path, tmp_path: Path) -> None:
+    command = (
+        f"train kg --data {folder / 'triples.tsv'} --out {tmp_path / 'run'} --set epochs=10 --set dim=4 --threads 1"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hybonet", *command.split()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    process.stdout.close()
+    process.wait(timeout=240)
+    assert json.loads((tmp_path / "run/record.json").read_text())["epochs"] == 10
+
+
+def done(command: str) -> Result:
+    result = CliRunner().invoke(app, command.split())
+    assert result.exit_code == 0, result.output
+    return result
+
+
+@pytest.mark.parametrize("verb", ["evaluate", "predict --head n1 --relation next"])
+def test_an_unfinished_run_says_so(verb: str, folder: Path, tmp_path: Path) -> None:
+    run_folder = tmp_path / "run"
+    shutil.copytree(folder / "run", run_folder)
+    (run_folder / "record.json").unlink()
+    name, *rest = verb.split()
+    said = done(" ".join([name, str(run_folder), *rest])).stderr
+    assert re.match(r"note: .*run is unfinished, after epoch \d+ of \d+: .*best model so far; go on with hybonet", said)
+    assert done(" ".join([name, str(run_folder), *rest, "--quiet"])).stderr == ""
+    with pytest.warns(UserWarning, match="unfinished"):
+        hybonet.load(run_folder)
+
+
+def test_unknown_names_among_questions_are_told_and_the_others_answered(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text("head,relation\nn1,next\nnn,next\nn2,nxt\nn2,next\n")
+    result = done(f"predict {folder / 'run'} --questions {tmp_path / 'q.csv'} --top 1 --json")
+    assert [row["head"] for row in json.loads(result.stdout)] == ["n1", "n2"]
+    notes = result.stderr.splitlines()
+    assert [re.sub(".*q.csv, ", "", note)[:27] for note in notes[:2]] == [
+        "question 2: expected one of",
+        "question 3: expected one of",
+    ]
+
+
+def test_data_with_a_recipe_of_their_own_say_so() -> None:
+    settings = recipes()["graph-nc"].settings
+    assert recipes_for(spec("graph"), None, settings, "Cora").endswith(": cora-nc, paper-cora-nc")
+    assert recipes_for(spec("graph"), "cora-nc", settings, "cora") == ""
+    assert recipes_for(spec("kg"), None, recipes()["default"].settings, "umls") == ""
+
+
 # What is shown -----------------------------------------------------------------------------------------------------
 
 
@@ -177,8 +229,8 @@ def test_help_teaches_by_examples(command: str) -> None:
 def test_every_command_in_help_and_docs_can_be_called() -> None:
     root = Path(__file__).resolve().parents[2]
     texts = [path.read_text() for path in (root / "src/hybonet/cli").glob("*.py")]
-    for spec in specs().values():
-        texts += [spec.examples, *(verb.examples for verb in spec.verbs.values() if verb)]
+    for each in specs().values():
+        texts += [each.examples, *(verb.examples for verb in each.verbs.values() if verb)]
     texts += [
         (root / name).read_text()
         for name in ("README.md", "docs/knowledge-graphs.md", "docs/graph-learning.md", "docs/tuning.md")

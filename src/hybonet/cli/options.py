@@ -31,5 +31,8 @@ def only_given(**options: Any) -> dict[str, Any]:
 
 def tell_notes(lines: Iterable[str]) -> None:
     """Say on standard error what is odd about the data."""
+    from hybonet.reporting.console import cleaned
+    from hybonet.training.progress import print_line
+
     for line in lines:
-        say(f"note: {line}", err=True)
+        print_line(cleaned(f"note: {line}"), error=True)

@@ -99,7 +99,7 @@ def train(
     **values: Any,
 ) -> None:
     """What ``hybonet train TASK`` does; ``values`` are its options about data."""
-    from hybonet.tasks.api import settings_for
+    from hybonet.tasks.api import recipes_for, settings_for
     from hybonet.tasks.run import Run, goes_on
     from hybonet.training.processes import joined_processes
 
@@ -120,6 +120,7 @@ def train(
     else:
         chosen_recipe, settings = settings_for(spec, recipe, changes, options, data)
         resume = goes_on(out, settings, overwrite=overwrite)
+        tell_notes(filter(None, (() if quiet or resume else (recipes_for(spec, recipe, settings, data),))))
     with joined_processes(settings) as processes:
         if resume:
             run = Run(out, spec.name)

@@ -112,10 +112,15 @@ class VerbCommand:
         return "\n\n".join([*lines, made.examples(told)])
 
 
-def _load(run: Any) -> Any:
+def _load(run: Any, *, quiet: bool = False) -> Any:
+    """The model; what is odd about its run is told."""
     from hybonet.tasks.api import load
 
-    return load(run)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", UserWarning)
+        model = load(run)
+    tell_notes(str(each.message) for each in told if not quiet)
+    return model
 
 
 def _evaluate(
@@ -124,7 +129,7 @@ def _evaluate(
     from hybonet.cli.answers import answer_format, write
 
     written_as = answer_format("json" if as_json else form, output)
-    write(_load(run).evaluate(**options), written_as, output, quiet=quiet, safe_csv=safe_csv)
+    write(_load(run, quiet=quiet).evaluate(**options), written_as, output, quiet=quiet, safe_csv=safe_csv)
 
 
 def _predict(
@@ -137,7 +142,7 @@ def _predict(
     verb = found.spec.verb("predict")
     assert verb is not None
     written_as = answer_format("json" if as_json else form, output, verb.text_file)
-    answered = _load(found).predict(**options)
+    answered = _load(found, quiet=quiet).predict(**options)
     if not quiet:
         tell_notes(answered.notes)
     write(answered, written_as, output, quiet=quiet, safe_csv=safe_csv)
@@ -149,7 +154,7 @@ def _plot(run: Path, options: dict[str, Any], output: Path | None, quiet: bool) 
     require_matplotlib()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
-        drawn = _load(run).plot(output, **options)
+        drawn = _load(run, quiet=quiet).plot(output, **options)
     for path in () if quiet else drawn:
         say(str(path))
     tell_notes(f"no {name}: {reason}" for name, reason in drawn.missing.items())
@@ -157,7 +162,7 @@ def _plot(run: Path, options: dict[str, Any], output: Path | None, quiet: bool) 
 
 
 def _export(run: Path, options: dict[str, Any], output: Path, quiet: bool) -> None:
-    said = _load(run).export(output, **options)
+    said = _load(run, quiet=quiet).export(output, **options)
     if not quiet:
         say(said)
 

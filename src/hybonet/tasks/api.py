@@ -11,6 +11,7 @@ from hybonet.tasks.base import TaskSpec, spec
 from hybonet.tasks.options import Options, as_path
 from hybonet.tasks.predictor import Predictor
 from hybonet.tasks.recipes import recipe as find_recipe
+from hybonet.tasks.recipes import recipes
 from hybonet.tasks.run import Run, goes_on, start
 from hybonet.training import LoopSettings, Reporter, TerminalReporter, near_match, override
 from hybonet.training.processes import check_device, joined_processes
@@ -65,7 +66,7 @@ def train(
             run = Run(folder, of.name)
         else:
             loaded = load_data(of, data, settings, reading)
-            for note in getattr(loaded, "notes", ()):
+            for note in (*getattr(loaded, "notes", ()), *filter(None, (recipes_for(of, recipe, settings, data),))):
                 warnings.warn(note, stacklevel=2)
             run = start(folder, of, settings, loaded, overwrite=overwrite, recipe=started_from)
     train_in(run, resume=resume, reporter=reporter)
@@ -81,7 +82,10 @@ def load(folder: str | Path | Run) -> Predictor:
         ValueError: expected a run in 'no/such/folder', but config.json is missing; give a folder made by hybonet train
     """
     run = folder if isinstance(folder, Run) else Run(as_path(folder))
-    return run.predictor()
+    predictor = run.predictor()
+    if run.unfinished:
+        warnings.warn(run.unfinished, stacklevel=2)
+    return predictor
 
 
 def train_in(run: Run, *, resume: bool, reporter: Reporter | bool = True) -> None:
@@ -118,6 +122,23 @@ def settings_for(
             raise ValueError(f"setting {name_set}: it changes nothing here, since {unused[name_set]}; leave it out")
     check_device(settings.device)
     return name, settings
+
+
+def recipes_for(of: TaskSpec, started_from: str | None, settings: LoopSettings, data: Any) -> str:
+    """What to tell who trains on named data without a recipe: that they have one of their own, if they have."""
+    purpose = getattr(settings, "task", None)
+    fitting = [
+        each.name
+        for each in recipes().values()
+        if each.task == of.name
+        and each.data is not None
+        and each.data.casefold() == str(data).casefold()
+        and not each.distilled
+        and getattr(each.settings, "task", None) == purpose
+    ]
+    if started_from is not None or not fitting:
+        return ""
+    return f"{data} has settings of its own, which --recipe takes: {', '.join(fitting)}"
 
 
 def load_data(of: TaskSpec, data: Any, settings: LoopSettings, options: Options) -> Any:

@@ -22,6 +22,7 @@ from hybonet.tasks.provenance import now, provenance
 from hybonet.tasks.run_folder import CONFIG, CURVES, RECORD, holds_run, new_run, read_json, source_name, write_sealed
 from hybonet.training import FitResult, LoopSettings, Reporter, Task, Trainer, describe, override
 from hybonet.training.checkpoint import load_model, newest_readable, read_position
+from hybonet.training.history import read_history
 from hybonet.training.lock import locked
 from hybonet.training.loop import BEST, checkpoints
 from hybonet.training.processes import check_device, is_main_process, joined_processes, restarts
@@ -106,6 +107,17 @@ class Run:
     def record(self) -> dict[str, Any] | None:
         """The record of a finished training; None where there is none yet."""
         return renewed(read_json(self.folder, RECORD)) if (self.folder / RECORD).exists() else None
+
+    @property
+    def unfinished(self) -> str:
+        """That its training has not ended, and how far it is; nothing of one that has, or of a saved model."""
+        if self.is_export or (self.folder / RECORD).exists():
+            return ""
+        epochs = len(read_history(self.folder))
+        return (
+            f"{self.folder} is unfinished, after epoch {epochs} of {self.settings.epochs}: this is its best model so "
+            f"far; go on with {self.resume_command}"
+        )
 
     def model(self) -> Any:
         """The best model."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ class TerminalReporter(Reporter):
     ) -> None:
         self.epochs, self.rate, self.silence = epochs, rate, silence
         self.title, self.with_validations = f"{title}  " if title else "", with_validations
-        self.echo = echo or partial(print, flush=True)
+        self.echo = echo or print_line
         self.metric = ""
 
     @contextmanager
@@ -130,6 +131,19 @@ class TerminalReporter(Reporter):
     def measuring(self, what: str, total: int) -> Iterator[Callable[[int], None]]:
         with counting(f"{self.title}{what}", total, say=self.echo) as progress:
             yield progress
+
+
+def print_line(text: str, *, error: bool = False) -> None:
+    """A line on standard output or standard error; where nobody reads it any more, neither it nor a later one."""
+    stream = sys.stderr if error else sys.stdout
+    try:
+        print(text, file=stream, flush=True)
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())  # what is left in its buffer goes there, too
+        os.close(nowhere)
+        if not error:
+            print_line("note: nobody reads this any more; what has begun goes on", error=True)
 
 
 @contextmanager

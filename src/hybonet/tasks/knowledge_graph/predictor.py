@@ -269,7 +269,9 @@ class KnowledgeGraphModel(Predictor):
         several = [question] if isinstance(question, Mapping) else question
         if sum(map(bool, (one, asked.questions, several))) != 1:
             raise ValueError("expected either two or three of --head, --relation and --tail, or a file of --questions")
-        questions = several or (read_questions(asked.questions) if asked.questions else [one])
+        questions, unknown = several or [one], list[str]()
+        if asked.questions:
+            questions, unknown = self._with_known_names(read_questions(asked.questions), asked.questions)
         whole = all(len(each) == len(COLUMNS) for each in questions)
         if whole and (asked.new or asked.faiss):
             raise ValueError(
@@ -278,11 +280,27 @@ class KnowledgeGraphModel(Predictor):
             )
         self._score_as_asked(asked.inverse_weight, asked.inverse_power)
         try:
-            return self._judged(questions) if whole else self._answered(questions, asked)
+            found = self._judged(questions) if whole else self._answered(questions, asked)
         except ValueError as error:
             # One question has no number; of a file, the message names file and question.
             text = f"{asked.questions}, {error}" if asked.questions else str(error).removeprefix("question 1: ")
             raise ValueError(text) from None
+        found.notes = [*unknown, *found.notes]
+        return found
+
+    def _with_known_names(self, questions: list[dict[str, str]], file: Path) -> tuple[list[dict[str, str]], list[str]]:
+        """The questions of a file whose names are known, and what is wrong with the others; one at least must be."""
+        kept, unknown = [], []
+        for place, question in enumerate(questions, 1):
+            try:
+                for key, label in question.items():
+                    (self.graph.relations if key == "relation" else self.graph.entities).find(label)
+                kept.append(question)
+            except ValueError as error:
+                unknown.append(f"{file}, question {place}: {error}")
+        if not kept:
+            raise ValueError(unknown[0])
+        return kept, [f"{each}; it is left out" for each in unknown]
 
     def _judged(self, questions: Sequence[Mapping[str, str]]) -> Answers:
         rows = [each.as_dict() for each in self.judge(questions)]
