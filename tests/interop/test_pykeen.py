@@ -7,7 +7,7 @@ from hybonet.optim import RiemannianAdam
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel
 from hybonet.tasks.knowledge_graph.task import evaluate
-from tests.recipes.test_recipes import toy_graph
+from tests.toy_graph import toy_graph
 
 pytest.importorskip("pykeen")
 from pykeen.evaluation import RankBasedEvaluator

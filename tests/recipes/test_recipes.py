@@ -8,7 +8,6 @@ import torch
 from hybonet.data import disease_tree, load_corpus, load_treebank
 from hybonet.data.text.parallel_text import Pairs
 from hybonet.data.text.translation_data import prepare
-from hybonet.data.triples.triple_data import TripleData
 from hybonet.recipes import recipe, recipes
 from hybonet.tasks.graph.task import GraphLearningTask
 from hybonet.tasks.hierarchy.task import HierarchySettings
@@ -18,13 +17,7 @@ from hybonet.tasks.translation.decoding import Decoding
 from hybonet.tasks.translation.evaluation import evaluate
 from hybonet.tasks.translation.task import TranslationTask
 from hybonet.training import Trainer, override
-
-
-def toy_graph() -> TripleData:
-    """Numbers with successor and double: enough structure to rank above chance."""
-    facts = [(f"n{i}", "next", f"n{(i + 1) % 20}") for i in range(20)]
-    facts += [(f"n{i}", "double", f"n{2 * i % 20}") for i in range(20)]
-    return TripleData.from_labels(facts[:30], facts[30:35], facts[35:])
+from tests.toy_graph import toy_graph
 
 
 @pytest.mark.parametrize("name", [each.name for each in recipes().values() if each.task == "kg"])

@@ -20,7 +20,7 @@ from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings
 from hybonet.tasks.probing.task import ProbeData, ProbeSplit
 from hybonet.testing import check_task
 from tests.clamp_rules import assert_no_rule_matters
-from tests.recipes.test_recipes import toy_graph
+from tests.toy_graph import toy_graph
 
 FAMILY = [("dog", "canine"), ("wolf", "canine"), ("canine", "mammal"), ("cat", "feline"), ("feline", "mammal")]
 

@@ -15,7 +15,7 @@ from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 from hybonet.tasks.knowledge_graph.task import KnowledgeGraphSettings
 from hybonet.tasks.run import start
 from hybonet.tasks.run_folder import read_json
-from tests.recipes.test_recipes import toy_graph
+from tests.toy_graph import toy_graph
 
 FILES = {"config.json", "model.safetensors", "graph.safetensors", "entities.tsv", "relations.tsv", "README.md"}
 

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from hybonet.training import LoopSettings
 from hybonet.training.ranges import Between, OneOf
+from hybonet.tuning.study import open_study
 from tests.training.toy import ToyTask
 
 BEST_LR = 0.03
@@ -20,6 +21,9 @@ class PlantedSettings(LoopSettings):
     lr: float = Field(1e-3, gt=0)
     colour: Literal["red", "green", "black"] = "red"
     width: int = Field(4, ge=1)
+
+
+QUICK = PlantedSettings(epochs=4, validate_every=1)
 
 
 class PlantedTask(ToyTask):
@@ -39,3 +43,8 @@ class PlantedTask(ToyTask):
 
 def planted_figure(settings: PlantedSettings) -> float:
     return 1.0 - abs(math.log10(settings.lr / BEST_LR)) / 5
+
+
+def study_in(folder, *, seed=0, lr=1e-3):
+    settings = PlantedSettings(epochs=8, lr=lr)
+    return open_study(folder / "journal.log", settings, RANGES, higher_is_better=True, seed=seed)

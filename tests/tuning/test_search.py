@@ -24,11 +24,9 @@ from hybonet.tuning.search import run_search
 from hybonet.tuning.search_folder import write_results
 from hybonet.tuning.study import open_study
 from tests.training.toy import StopAt
-from tests.tuning.planted import BEST_LR, RANGES, PlantedSettings, PlantedTask, planted_figure
+from tests.tuning.planted import BEST_LR, QUICK, RANGES, PlantedSettings, PlantedTask, planted_figure
 
 pytest.importorskip("optuna")
-
-QUICK = PlantedSettings(epochs=4, validate_every=1)
 
 
 def search(folder, settings=QUICK, ranges=RANGES, **options):
@@ -141,8 +139,7 @@ def test_killed_at_any_moment_and_resumed_is_as_never_killed(tmp_path):
             from functools import partial
             from pathlib import Path
             from hybonet.tuning.search import run_search
-            from tests.tuning.planted import PlantedTask
-            from tests.tuning.test_search import QUICK, RANGES
+            from tests.tuning.planted import QUICK, RANGES, PlantedTask
             run_search(Path(sys.argv[1]), partial(PlantedTask, pause=0.01), QUICK, RANGES, trials=5)
             """
         )

@@ -7,14 +7,9 @@ import pytest
 
 from hybonet.training.ranges import OneOf
 from hybonet.tuning.study import open_study, require_optuna
-from tests.tuning.planted import RANGES, PlantedSettings
+from tests.tuning.planted import PlantedSettings, study_in
 
 pytest.importorskip("optuna")
-
-
-def study_in(folder, *, seed=0, lr=1e-3):
-    settings = PlantedSettings(epochs=8, lr=lr)
-    return open_study(folder / "journal.log", settings, RANGES, higher_is_better=True, seed=seed)
 
 
 def run(study, count, figure=lambda values: values["lr"]):
@@ -115,7 +110,7 @@ def test_a_damaged_journal_is_told(tmp_path):
 
 def test_two_processes_do_not_search_in_one_folder(tmp_path):
     code = (
-        "from pathlib import Path\nfrom tests.tuning.test_study import study_in\n"
+        "from pathlib import Path\nfrom tests.tuning.planted import study_in\n"
         f"with study_in(Path({str(tmp_path)!r})) as study: pass"
     )
     with study_in(tmp_path) as study:

@@ -16,7 +16,7 @@ from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings
 from hybonet.tasks.knowledge_graph.task import KnowledgeGraphTask
 from hybonet.tasks.run import Run, start
 from hybonet.training import Interrupted, Reporter
-from tests.recipes.test_recipes import toy_graph
+from tests.toy_graph import toy_graph
 
 SETTINGS = KnowledgeGraphSettings(dim=8, epochs=3, batch_size=32, lr=0.02)
 

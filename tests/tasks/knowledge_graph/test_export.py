@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from hybonet import KnowledgeGraphModel, Lorentz
 from hybonet.cli import app
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
-from tests.recipes.test_recipes import toy_graph
+from tests.toy_graph import toy_graph
 
 
 @pytest.fixture(scope="module")

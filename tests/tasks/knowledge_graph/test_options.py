@@ -14,7 +14,7 @@ from hybonet.tasks.knowledge_graph.settings import Baseline, KnowledgeGraphSetti
 from hybonet.tasks.knowledge_graph.task import Batch, KnowledgeGraphTask, evaluate
 from hybonet.tasks.run import start
 from hybonet.training import Trainer
-from tests.recipes.test_recipes import toy_graph
+from tests.toy_graph import toy_graph
 
 BASE = {"dim": 8, "epochs": 1, "batch_size": 32, "lr": 0.02}
 OWN = {"negative_sampling": "per_triple", "negatives": 5}

@@ -9,7 +9,7 @@ from hybonet.cli.answers import write
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel
-from tests.recipes.test_recipes import toy_graph
+from tests.toy_graph import toy_graph
 
 QUESTIONS = [
     {"head": "n3", "relation": "next"},

@@ -13,7 +13,7 @@ from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel
 from hybonet.tasks.knowledge_graph.task import KnowledgeGraphSettings, KnowledgeGraphTask, evaluate
 from hybonet.tasks.run import start
 from hybonet.training import Trainer
-from tests.recipes.test_recipes import toy_graph
+from tests.toy_graph import toy_graph
 
 SETTINGS = ["--set", "dim=8", "--set", "epochs=3", "--set", "batch_size=16", "--threads", "1"]
 
