@@ -23,9 +23,6 @@ def check_device(name: str) -> None:
 
     Example:
         >>> check_device("cpu")
-        >>> check_device("gpu")
-        Traceback (most recent call last):
-        ValueError: expected a device of this machine, got 'gpu'; use device=cpu
     """
     try:
         torch.zeros(1, device=name).item()

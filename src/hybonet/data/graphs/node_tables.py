@@ -38,9 +38,6 @@ def read_features(
         [[3.0, 1.0, 0.0], [4.0, 0.0, 1.0], [5.0, 1.0, 0.0]]
         >>> notes[1]
         "a.csv: column 'eyes' has words: a number each for its 2 words"
-        >>> read_features(SourceFile("a.csv", "a.csv", b"ann,3\nbob,old\n"), None)
-        Traceback (most recent call last):
-        ValueError: a.csv, line 2: expected a finite number in column 1, got 'old' for node 'bob'; correct it, ...
     """
     notes = [] if notes is None else notes
     if isinstance(file, SourceFile) and ending_of(file) == ".npz":

@@ -99,9 +99,6 @@ def read_aligned(source: SourceFile, target: SourceFile, notes: list[str]) -> Pa
         >>> notes = []
         >>> read_aligned(english, german, notes).source, notes
         (('a dog', 'a cat'), ['a.en, a.de: 1 pair with an empty side left out (line 2)'])
-        >>> read_aligned(english, SourceFile("b.de", "b.de", b"ein Hund\n"), [])
-        Traceback (most recent call last):
-        ValueError: expected as many lines in b.de as in a.en, got 1 and 3; give two files whose lines belong together
     """
     first, second = _lines(source), _lines(target)
     if len(first) != len(second):
@@ -118,9 +115,6 @@ def read_table(file: SourceFile, notes: list[str]) -> Pairs:
     Example:
         >>> read_table(SourceFile("a.tsv", "a.tsv", b"a dog\tein Hund\n"), []).target
         ('ein Hund',)
-        >>> read_table(SourceFile("a.tsv", "a.tsv", b"a dog\tein Hund\na cat\n"), [])
-        Traceback (most recent call last):
-        ValueError: a.tsv, line 2: expected a sentence, a tab and its translation, got 1 column; correct ...
     """
     rows = [line.split("\t") for line in _lines(file)]
     for number, row in enumerate(rows, 1):
