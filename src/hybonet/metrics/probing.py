@@ -118,16 +118,7 @@ def mean_ranks(values: Tensor) -> Tensor:
 
 
 class ProbeMeter:
-    """Adds up the measures of several layers over batches of sentences, each batch of one length.
-
-    Example:
-        >>> meter = ProbeMeter(layers=1)
-        >>> gold = torch.tensor([[[0, 1, 2], [1, 0, 1], [2, 1, 0]]])
-        >>> depths = torch.tensor([[1, 0, 1]])
-        >>> meter.add(gold[None].float(), depths[None].float(), gold, depths, torch.zeros(1, 3, dtype=torch.bool))
-        >>> meter.scores()
-        [ProbeScores(uuas=1.0, dspr=0.0, root=1.0, nspr=0.0)]
-    """
+    """Adds up the measures of several layers over batches of sentences, each batch of one length."""
 
     def __init__(self, layers: int) -> None:
         self.layers = layers

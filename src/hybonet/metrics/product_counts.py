@@ -32,11 +32,6 @@ class Tiles:
 
     All are of one width, the last filled up with zeros: products of another width may round differently, and equal
     entities would not tie.
-
-    Example:
-        >>> import torch
-        >>> [columns.shape for columns in Tiles(torch.zeros(700, 3)).columns]
-        [torch.Size([3, 512]), torch.Size([3, 512])]
     """
 
     def __init__(self, right: Tensor) -> None:

@@ -56,15 +56,7 @@ class KnownAnswers:
 
 
 class KnownTriples:
-    """Whether triples are among given ones, many at a time.
-
-    Example:
-        >>> import torch
-        >>> known = KnownTriples(torch.tensor([[0, 0, 1], [3, 0, 1]]), num_entities=4, num_relations=1)
-        >>> known.contain(torch.tensor([[0], [3]]), torch.tensor([[0], [0]]), torch.tensor([[0, 1], [1, 2]]))
-        tensor([[False,  True],
-                [ True, False]])
-    """
+    """Whether triples are among given ones, many at a time."""
 
     def __init__(self, triples: Tensor, num_entities: int, num_relations: int) -> None:
         self.num_entities, self.num_relations = num_entities, num_relations
@@ -101,14 +93,6 @@ class Ranking:
         known: rows and entities to leave out (:meth:`KnownAnswers.of`); the truth itself is kept.
         exclude: one more entity per question to leave out unless it is the truth (the head itself, in the protocol of
             the paper's code).
-
-    Example:
-        >>> import torch
-        >>> ranking = Ranking(torch.tensor([2, 0]), 4, known=(torch.tensor([0, 0]), torch.tensor([0, 2])))
-        >>> ranking.add(torch.tensor([[0.9, 0.8, 0.7, 0.7]]))
-        >>> ranking.add(torch.tensor([[0.9, 0.8, 0.7, 0.7]]))
-        >>> ranking.ranks()
-        Ranks(rank=tensor([2.5000, 1.0000]), candidates=tensor([3, 4]))
     """
 
     def __init__(

@@ -59,13 +59,6 @@ class TypePredictions:
 
     Args:
         lowest: the lowest threshold that will be asked for; below it only the likeliest types are kept.
-
-    Example:
-        >>> kept = TypePredictions(torch.tensor([0, 1, 1]), ["coarse", "fine"])
-        >>> kept.add(torch.tensor([[0.9, 0.6, 0.2], [0.3, 0.1, 0.4]]), torch.tensor([[1, 1, 0], [1, 0, 0]]))
-        >>> result = kept.measure()
-        >>> result["total"]["precision"], result["coarse"]["recall"]
-        (0.5, 0.5)
     """
 
     def __init__(self, level_numbers: Tensor, levels: Sequence[str], *, lowest: float = LOWEST) -> None:

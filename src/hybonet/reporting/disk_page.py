@@ -25,12 +25,7 @@ _ROUNDING = 1e-6  # of float32 coordinates close to one
 
 @dataclass(frozen=True)
 class DiskNode:
-    """What the page says of a node. All text may come from users' files: it is shown as it is, never as markup.
-
-    Example:
-        >>> DiskNode("dog", label="dog.n.01", detail="a member of the genus Canis", group="animal").depth is None
-        True
-    """
+    """What the page says of a node. All text may come from users' files: it is shown as it is, never as markup."""
 
     name: str
     #: The identifier in the data, if it differs from the name: found by the search, and used in links to the node.

@@ -50,12 +50,7 @@ def choose_labels(hierarchy: Hierarchy, count: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Box:
-    """An upright rectangle in pixels.
-
-    Example:
-        >>> Box(0, 0, 10, 4).overlaps(Box(9, 3, 10, 4)), Box(0, 0, 10, 4).overlaps(Box(20, 0, 10, 4))
-        (True, False)
-    """
+    """An upright rectangle in pixels."""
 
     x: float  # of the middle
     y: float

@@ -19,11 +19,7 @@ from hybonet.training.settings import LoopSettings
 
 
 def check_device(name: str) -> None:
-    """Raise a ValueError unless torch can compute on the device ``name``.
-
-    Example:
-        >>> check_device("cpu")
-    """
+    """Raise a ValueError unless torch can compute on the device ``name``."""
     try:
         torch.zeros(1, device=name).item()
     except (RuntimeError, AssertionError, NotImplementedError):

@@ -11,11 +11,7 @@ from hybonet.tuning.study import TrialResult
 
 
 class SearchReporter:
-    """Hears of every trial; this one is silent.
-
-    Example:
-        >>> SearchReporter().ended([])
-    """
+    """Hears of every trial; this one is silent."""
 
     #: Whether the search ended because all there is was tried.
     nothing_left = False
@@ -73,13 +69,7 @@ class TerminalSearchReporter(SearchReporter):
 
 
 def best_of(results: Sequence[TrialResult], *, higher_is_better: bool) -> TrialResult | None:
-    """The finished trial with the best figure, the first of equals; None if none has finished.
-
-    Example:
-        >>> results = [TrialResult(1, "failed", {}), TrialResult(2, "finished", {}, figure=0.5)]
-        >>> best_of(results, higher_is_better=True).number
-        2
-    """
+    """The finished trial with the best figure, the first of equals; None if none has finished."""
     return next(iter(ranked(results, higher_is_better=higher_is_better)), None)
 
 

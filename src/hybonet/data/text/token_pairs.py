@@ -162,15 +162,6 @@ def encode_splits(
     Training pairs with a sentence of more than ``max_length`` tokens are left out; in other splits, where leaving out
     would change what is measured, such sentences are cut. Both are counted in the notes, and so are tokens that a
     vocabulary does not know, and pairs with a special token written out, which vocabularies of words take for one.
-
-    Example:
-        >>> from hybonet.data.text.parallel_text import Pairs
-        >>> from hybonet.data.text.tokenizer import Words
-        >>> pairs = Pairs(("a b", "a b c"), ("x", "y"))
-        >>> words = Words.from_text(["a b c x y"])
-        >>> splits, notes = encode_splits(ParallelText("abc", ("en", "de"), {"train": pairs}), words, words, 2)
-        >>> len(splits["train"]), notes
-        (1, ['1 of 2 pairs of train with a sentence of more than 2 tokens left out'])
     """
     splits, notes = {}, []
     for name, pairs in text.splits.items():

@@ -167,10 +167,6 @@ def train_tokenizer(
     Args:
         kind: ``unigram`` and ``bpe`` learn pieces of words with sentencepiece; ``words`` takes what spaces separate;
             ``subword-nmt`` applies merges that were learned before.
-
-    Example:
-        >>> len(train_tokenizer("words", ["the dog sleeps"], 100))
-        7
     """
     from hybonet.data.text.byte_pairs import BytePairs
     from hybonet.data.text.sentence_pieces import SentencePieces

@@ -33,13 +33,7 @@ class TranslationData:
         return self.source_tokenizer is self.target_tokenizer
 
     def without_test(self) -> TranslationData:
-        """The same without any sentences to test on, for whatever must not know them.
-
-        Example:
-            >>> from hybonet.data import load_corpus
-            >>> list(prepare(load_corpus("toy"), "words", 500).without_test().tokens)
-            ['train', 'valid']
-        """
+        """The same without any sentences to test on, for whatever must not know them."""
         tokens = {name: self.tokens[name] for name in ("train", "valid") if name in self.tokens}
         texts = {name: pairs for name, pairs in self.texts.items() if name == "valid"}
         return replace(self, tokens=tokens, texts=texts)

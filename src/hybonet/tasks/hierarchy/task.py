@@ -187,24 +187,12 @@ def starting_points(
 
 
 def measure(points: Tensor, hierarchy: Hierarchy, manifold: Lorentz) -> Reconstruction:
-    """Reconstruction of the hierarchy from points ``(nodes, dim)``, by exact distances.
-
-    Example:
-        >>> family = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine")])
-        >>> measure(radial_layout(family, 3, Lorentz(), radius=2.0), family, Lorentz())
-        Reconstruction(mean_rank=1.0, mean_average_precision=1.0)
-    """
+    """Reconstruction of the hierarchy from points ``(nodes, dim)``, by exact distances."""
     return reconstruction(all_distances(points, manifold), hierarchy.is_ancestor)
 
 
 def all_distances(points: Tensor, manifold: Lorentz) -> Tensor:
-    """Geodesic distances of all pairs, in the form without cancellation; ``(nodes, dim) -> (nodes, nodes)``.
-
-    Example:
-        >>> all_distances(Lorentz().origin(2, 3), Lorentz())
-        tensor([[0., 0.],
-                [0., 0.]])
-    """
+    """Geodesic distances of all pairs, in the form without cancellation; ``(nodes, dim) -> (nodes, nodes)``."""
     rows = [manifold.dist(block.unsqueeze(1), points) for block in points.split(64)]  # in blocks, to bound memory
     return torch.cat(rows)
 

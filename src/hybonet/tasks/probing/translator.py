@@ -78,15 +78,7 @@ def translator_encoder(folder: Path, *, random_weights: bool = False, seed: int 
 
 @dataclass(frozen=True)
 class SourceText:
-    """From a sentence of a treebank to the pieces that a translator reads.
-
-    Example:
-        >>> from types import SimpleNamespace
-        >>> from hybonet.data.text.tokenizer import Words
-        >>> tokenize = SourceText(Words.from_text(["dogs don &apos;t"]), True, word_by_word=True, escapes=True)
-        >>> tokenize(SimpleNamespace(words=("Dogs", "'t"), text="Dogs't"))
-        Pieces(tokens=[5, 4, 3], of_words=[[0], [1]])
-    """
+    """From a sentence of a treebank to the pieces that a translator reads."""
 
     tokenizer: Tokenizer
     lowercase: bool

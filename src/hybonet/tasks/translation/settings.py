@@ -15,12 +15,7 @@ ModelName = Literal[_Transformer, _Convolutional]
 
 
 class TranslationSettings(ModelSettings):
-    """Everything a training depends on, the data apart: what all models have.
-
-    Example:
-        >>> TranslationSettings(dim=64).tokenizer
-        'unigram'
-    """
+    """Everything a training depends on, the data apart: what all models have."""
 
     before: ClassVar[dict[str, str]] = {"form": "paper"}
 

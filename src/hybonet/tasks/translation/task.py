@@ -111,13 +111,7 @@ class TranslationTask:
 def build_translation_model(
     settings: TranslationSettings, source_vocabulary: int, target_vocabulary: int
 ) -> TranslatorBase:
-    """The untrained model that settings ask for.
-
-    Example:
-        >>> model = build_translation_model(TranslationSettings(dim=8, heads=2, layers=1), 50, 60)
-        >>> model.target_vocab, model.max_length
-        (60, 101)
-    """
+    """The untrained model that settings ask for."""
     s = settings
     own: dict[str, Any] = {} if s.positions is None else {"positions": s.positions}
     if isinstance(s, HyboNetSettings):

@@ -14,12 +14,7 @@ ModelName = Literal[_Lorentz, _Baseline]
 
 
 class TypingSettings(ModelSettings):
-    """Everything a training depends on, the data apart: what all models have.
-
-    Example:
-        >>> TypingSettings(dim=64).model
-        'hybonet'
-    """
+    """Everything a training depends on, the data apart: what all models have."""
 
     model: ModelName = Field(
         "hybonet",

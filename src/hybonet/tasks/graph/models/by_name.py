@@ -19,12 +19,7 @@ from hybonet.tasks.graph.settings import (
 def build_graph_model(
     settings: GraphSettings, *, num_features: int, num_classes: int, num_nodes: int = 0, cached: bool = False
 ) -> NodeModel:
-    """The untrained model that settings ask for, on a graph of these sizes.
-
-    Example:
-        >>> type(build_graph_model(GraphSettings(model="GCN"), num_features=5, num_classes=2)).__name__
-        'GCN'
-    """
+    """The untrained model that settings ask for, on a graph of these sizes."""
     try:
         from hybonet.tasks.graph.models import euclidean as euclidean_graphs
         from hybonet.tasks.graph.models import tangent as tangent_graphs

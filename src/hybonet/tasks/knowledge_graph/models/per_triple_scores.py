@@ -40,13 +40,6 @@ def per_triple_scores(
         index: rows wanted by each question, ``(B, C)``.
         bias: added to a row's products, ``(N,)``.
         max_norm, manifold: read the rows as :func:`~hybonet.kernels.norm_clipping.clip_norms` gives them.
-
-    Example:
-        >>> import torch
-        >>> table = torch.tensor([[1.0, 0.0], [0.0, 2.0]])
-        >>> per_triple_scores(torch.tensor([[3.0, 4.0], [5.0, 6.0]]), table, torch.tensor([[1, 0], [1, 1]]))
-        tensor([[ 8.,  3.],
-                [12., 12.]])
     """
     low, high = (int(bound) for bound in index.aminmax()) if index.numel() else (0, 0)
     if low < 0 or high >= len(table):  # the kernels do not look

@@ -35,12 +35,7 @@ class BestTails:
 
 
 def all_points(scorer: TripleScorer) -> Tensor:
-    """The points of all entities as the scorer sees them, ``(num_entities, dim)``, made a part at a time.
-
-    Example:
-        >>> all_points(TripleScorer(100, 5, 16)).shape
-        torch.Size([100, 16])
-    """
+    """The points of all entities as the scorer sees them, ``(num_entities, dim)``, made a part at a time."""
     weight = scorer.entities.weight
     points = torch.empty_like(weight, requires_grad=False)
     with torch.no_grad():
@@ -183,11 +178,6 @@ Search = TailSearch | ScoreSearch
 
 
 def search_for(scorer: TripleModel) -> Search:
-    """The search that knows how a model scores triples.
-
-    Example:
-        >>> type(search_for(TripleScorer(100, 5, 16))).__name__
-        'TailSearch'
-    """
+    """The search that knows how a model scores triples."""
     plain = isinstance(scorer, TripleScorer) and not scorer.scores_both_directions
     return TailSearch(scorer) if plain else ScoreSearch(scorer)  # type: ignore[arg-type]

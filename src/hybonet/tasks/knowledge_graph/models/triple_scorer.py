@@ -41,12 +41,6 @@ class TripleScorer(LorentzModule, InnerProductModel):
     Shapes: ``heads (B,)``, ``relations (B,)``, ``tails (B,)`` or ``(B, N)`` ``->`` scores shaped as ``tails``;
     with ``pool (P,)`` instead, of the same candidates for all questions, ``(B, P)``; with neither, of all entities,
     ``(B, num_entities)``.
-
-    Example:
-        >>> import torch
-        >>> scorer = TripleScorer(100, 5, 16)
-        >>> scorer(torch.tensor([1, 2]), torch.tensor([0, 9])).shape
-        torch.Size([2, 100])
     """
 
     entities: LorentzEmbedding

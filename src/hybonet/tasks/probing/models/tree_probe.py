@@ -24,12 +24,7 @@ from hybonet.nn.module import LorentzModule
 
 
 class StackedLinear(nn.Module):
-    """Linear maps without bias: input i is multiplied by matrix i; ``(stack, n, in) -> (stack, n, out)``.
-
-    Example:
-        >>> StackedLinear(3, 5, 2)(torch.ones(3, 7, 5)).shape
-        torch.Size([3, 7, 2])
-    """
+    """Linear maps without bias: input i is multiplied by matrix i; ``(stack, n, in) -> (stack, n, out)``."""
 
     def __init__(self, stack: int, in_features: int, out_features: int) -> None:
         super().__init__()

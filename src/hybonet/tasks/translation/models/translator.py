@@ -42,16 +42,6 @@ class Translator(TransformerTranslator):
             small beside the residuals, so that every block starts near the identity; with ``norm_first`` those alone
             that add to them. None for the layers' own :math:`1/\sqrt{d}`.
         attention, linear: further options of :class:`LorentzMultiheadAttention` and :class:`LorentzLinear`.
-
-    Example:
-        >>> import torch
-        >>> model = Translator(100, 120, 16, layers=2, heads=2)
-        >>> source, target = torch.tensor([[5, 6, 3, 0]]), torch.tensor([[2, 7, 8]])
-        >>> model(source, target).shape
-        torch.Size([1, 3, 120])
-        >>> labels = torch.tensor([[7, 8, 3]])
-        >>> model(source, target, labels, label_smoothing=0.1).shape
-        torch.Size([])
     """
 
     head: LorentzDistanceHead

@@ -82,12 +82,6 @@ class EntityTyper(MentionClassifier):
         transform: ``"lorentz"``, or ``"tangent"``: every map through the tangent space, for comparison.
 
     Shapes: see :class:`~hybonet.tasks.typing.models.mention_classifier.MentionClassifier`.
-
-    Example:
-        >>> model = EntityTyper(torch.randn(10, 4), num_types=3, dim=8, heads=2, feedforward=16)
-        >>> mention, context = torch.tensor([[2, 3]]), torch.tensor([[2, 3, 4, 0]])
-        >>> model(mention, context, torch.tensor([[0, 0, 1, 0]])).shape
-        torch.Size([1, 3])
     """
 
     def __init__(

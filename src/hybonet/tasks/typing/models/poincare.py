@@ -16,12 +16,7 @@ from hybonet.tasks.typing.models.mention_classifier import MentionClassifier
 
 
 class MobiusLinear(nn.Module):
-    r""":math:`\exp_0(W \log_0 x) \oplus b` in the Poincaré ball of curvature -1.
-
-    Example:
-        >>> MobiusLinear(4, 8)(torch.zeros(2, 4)).shape
-        torch.Size([2, 8])
-    """
+    r""":math:`\exp_0(W \log_0 x) \oplus b` in the Poincaré ball of curvature -1."""
 
     c: Tensor
 

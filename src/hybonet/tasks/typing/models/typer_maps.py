@@ -49,11 +49,6 @@ class TangentEncoderLayer(LorentzModule):
     :class:`~hybonet.nn.LorentzTransformerEncoderLayer`.
 
     Shapes: ``(N, L, d_model) -> (N, L, d_model)``; ``padding (N, L)`` is True where there is no word.
-
-    Example:
-        >>> layer = TangentEncoderLayer(16, 4, 32, manifold=Lorentz())
-        >>> layer(layer.manifold.random_normal(2, 5, 16), torch.zeros(2, 5, dtype=torch.bool)).shape
-        torch.Size([2, 5, 16])
     """
 
     def __init__(
