@@ -9,8 +9,10 @@ from hybonet.tasks.typing.models.entity_typer import EntityTyper, TypePoints
 
 WORDS, TYPES, DIM = 30, 11, 16
 TYPERS = {
-    "lorentz": {},
-    "lorentz-adding": {"norm_first": True, "merge_feedforward": 20},
+    "lorentz": {"form": "paper"},
+    "scaled": {},
+    "scaled-merge": {"merge_feedforward": 20},
+    "lorentz-adding": {"form": "paper", "norm_first": True, "merge_feedforward": 20},
     "tangent": {"transform": "tangent"},
     "tangent-adding": {"transform": "tangent", "merge_feedforward": 20},
 }
@@ -89,9 +91,13 @@ def test_everything_stays_on_the_sheet(K, name):
     model = build(name, torch.float64, K).eval()
     with torch.no_grad():  # in float64, what was rounded to float32 is off
         model.words.copy_(model.manifold.projx(model.words))
-        model.types.points.weight.copy_(model.manifold.projx(model.types.points.weight))
+        if isinstance(model.types, TypePoints):
+            model.types.points.weight.copy_(model.manifold.projx(model.types.points.weight))
     point = model.represent(*batch())
     assert model.manifold.check_point(point)
+    assert model.manifold.check_point(model.type_points())
+    if not isinstance(model.types, TypePoints):
+        return
     expected = torch.stack(
         [
             -model.manifold.sqdist(point, t.expand_as(point)) / torch.exp(model.types.log_alpha[n])

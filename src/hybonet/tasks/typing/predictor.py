@@ -218,5 +218,4 @@ class TypingModel(Predictor):
 
     def type_points(self) -> Tensor:
         """The points of the types, ambient coordinates with time first, ``(types, dim)``."""
-        head = self.hyperbolic_model("type points").types
-        return head.points.points().detach()
+        return self.hyperbolic_model("type points").type_points().detach()

@@ -20,6 +20,7 @@ def default(**changes: Any) -> TypingSettings:
         "dim": 64,
         "feedforward": 128,
         "merge_feedforward": 64,
+        "form": "paper",
         "norm_first": True,
         "epochs": 12,
         "batch_size": 50,
@@ -39,6 +40,7 @@ def default(**changes: Any) -> TypingSettings:
 def paper() -> HyboNetSettings:
     """The paper's settings."""
     return HyboNetSettings(
+        form="paper",
         dim=128,
         feedforward=512,
         attention_dropout=0.2,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -15,6 +15,8 @@ ModelName = Literal[_Lorentz, _Baseline]
 
 class TypingSettings(ModelSettings):
     """Everything a training depends on, the data apart: what all models have."""
+
+    before: ClassVar[dict[str, str]] = {"form": "paper"}
 
     model: ModelName = Field(
         "hybonet",
@@ -94,13 +96,28 @@ class HyboNetSettings(LorentzSettings):
     """Those of HyboNet alone."""
 
     model: Literal["hybonet"] = "hybonet"
+    form: Literal["scaled", "paper"] = Field(
+        "scaled",
+        description="of the linear maps: scaled (parameters in the units of Euclidean layers, and norms: learns at any "
+        "depth) or paper",
+    )
     norm_first: bool = Field(
         False,
-        description="blocks add to their input, instead of normalising the sum (the paper): learns sooner",
+        description="form=paper: blocks add to their input, instead of normalising the sum (the paper): learns sooner",
     )
     scale: float = Field(
-        10.0, gt=0, description="lambda of the linear maps at the start: how far out (in time) they can map"
+        10.0, gt=0, description="form=paper: lambda of the linear maps at the start: how far out (in time) they can map"
     )
+
+    def unused(self) -> dict[str, str]:
+        """Those of the gate, in the form that has none.
+
+        Example:
+            >>> HyboNetSettings().unused()["scale"]
+            'form is scaled'
+        """
+        gate = ("norm_first", "scale") if self.form == "scaled" else ()
+        return {**super().unused(), **dict.fromkeys(gate, f"form is {self.form}")}
 
 
 class BaselineSettings(TypingSettings):

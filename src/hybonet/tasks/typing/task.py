@@ -179,7 +179,7 @@ def build_model(settings: TypingSettings, data: MentionData, train: Tensor | Non
         return getattr(baselines, s.model)(words, count, s.dim, **shared)
     own: dict[str, Any] = {"transform": "tangent"}
     if isinstance(s, HyboNetSettings):
-        own = {"scale": s.scale, "norm_first": s.norm_first}
+        own = {"form": s.form, "scale": s.scale, "norm_first": s.norm_first}
     return EntityTyper(
         words,
         count,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Literal
 
 import torch
@@ -16,8 +15,9 @@ from hybonet.nn import (
     attention_weights,
 )
 from hybonet.nn.module import LorentzModule
+from hybonet.nn.scales import attention_scale
 from hybonet.tasks.typing.models.mention_classifier import MentionClassifier
-from hybonet.tasks.typing.models.typer_maps import LorentzMaps, TangentMaps
+from hybonet.tasks.typing.models.typer_maps import LorentzMaps, ScaledMaps, TangentMaps
 
 
 class TypePoints(LorentzModule):
@@ -43,15 +43,17 @@ class TypePoints(LorentzModule):
 class ContextAttention(LorentzModule):
     r"""One point for a sequence: :math:`c = \mathrm{Centroid}(\nu_{ij}, h_j)` over all pairs.
 
-    :math:`\nu_{ij} = \mathrm{softmax}_j(-d_L^2(q_i, k_j)/\sqrt n)`, with q and k from the points and their positions; i
+    :math:`\nu_{ij} = \mathrm{softmax}_j(-s\,d_L^2(q_i, k_j))`, with q and k from the points and their positions; i
     runs over the words, so that a word counts as much as the others look at it.
 
     Shapes: ``h (N, L, d)``, ``padding, positions (N, L) -> (N, d)``.
     """
 
-    def __init__(self, dim: int, position: nn.Module, query: nn.Module, key: nn.Module, *, manifold: Lorentz) -> None:
+    def __init__(
+        self, position: nn.Module, query: nn.Module, key: nn.Module, scale: float, *, manifold: Lorentz
+    ) -> None:
         super().__init__(manifold)
-        self.scale = 1.0 / math.sqrt(dim)
+        self.scale = scale
         self.position, self.query, self.key = position, query, key
         self.pool = LorentzCentroidPooling(manifold=manifold)
 
@@ -79,6 +81,8 @@ class EntityTyper(MentionClassifier):
         positions: ``"relative"`` to the mention, or counted from the first word (``"absolute"``).
         norm_first: blocks add to their input, as in :class:`~hybonet.nn.LorentzTransformerEncoderLayer`, and the heads
             of the context's Transformer start near the origin.
+        form: of the linear layers and the head: ``"scaled"`` (:mod:`hybonet.nn.scales`), with norms, one temperature for
+            all types and biases read at the origin; or ``"paper"``, to which scale and norm_first belong.
         transform: ``"lorentz"``, or ``"tangent"``: every map through the tangent space, for comparison.
 
     Shapes: see :class:`~hybonet.tasks.typing.models.mention_classifier.MentionClassifier`.
@@ -99,6 +103,7 @@ class EntityTyper(MentionClassifier):
         scale: float = 10.0,
         positions: Literal["relative", "absolute"] = "relative",
         norm_first: bool = False,
+        form: Literal["scaled", "paper"] = "scaled",
         transform: Literal["lorentz", "tangent"] = "lorentz",
         manifold: Lorentz | None = None,
         **options: Any,
@@ -107,8 +112,11 @@ class EntityTyper(MentionClassifier):
         lift = EuclideanToLorentz(manifold=manifold)
         super().__init__(words, num_types, dim, dropout=dropout, lift=lift, **options)
         self.manifold, self.positions = manifold, positions
-        maps: LorentzMaps | TangentMaps = TangentMaps(manifold, dropout)
-        if transform == "lorentz":
+        scaled = transform == "lorentz" and form == "scaled"
+        maps: ScaledMaps | LorentzMaps | TangentMaps = ScaledMaps(manifold, dropout)
+        if transform == "tangent":
+            maps = TangentMaps(manifold, dropout)
+        elif not scaled:
             maps = LorentzMaps(manifold, dropout, scale, norm_first)
         places = 2 * self.context_words + 1 if positions == "relative" else self.context_words
         self.lift = maps.linear(self.words.shape[-1], dim)
@@ -116,15 +124,27 @@ class EntityTyper(MentionClassifier):
         self.mention_pool = LorentzCentroidPooling(manifold=manifold)
         self.encoder = maps.encoder(dim, layers, heads, feedforward, attention_dropout)
         self.attention = ContextAttention(
-            dim, maps.position(dim, places), maps.linear(dim, dim), maps.linear(dim, dim), manifold=manifold
+            maps.position(dim, places),
+            maps.linear(dim, dim),
+            maps.linear(dim, dim),
+            float(attention_scale(dim, dim, K=manifold.curvature)) if scaled else dim**-0.5,
+            manifold=manifold,
         )
         self.merge = maps.merge(dim, self.merge_dropout)
         self.merge_feedforward = None if merge_feedforward is None else maps.feedforward(dim, merge_feedforward)
-        self.types = TypePoints(dim, num_types, manifold=manifold, init_std=self.type_std)
+        head: dict[str, Any] = {"manifold": manifold, "init_std": self.type_std}
+        self.types = LorentzDistanceHead(dim, num_types, **head) if scaled else TypePoints(dim, num_types, **head)
 
     @property
     def type_bias(self) -> Tensor:
-        return self.types.beta
+        bias = self.types.bias if isinstance(self.types, LorentzDistanceHead) else self.types.beta
+        assert bias is not None
+        return bias
+
+    def type_points(self) -> Tensor:
+        """The points of the types, ``(types, dim)``."""
+        head = self.types if isinstance(self.types, LorentzDistanceHead) else self.types.points
+        return head.points()
 
     def represent(self, mention: Tensor, context: Tensor, place: Tensor) -> Tensor:
         """The point of each mention in its context, ``(N, dim)``."""

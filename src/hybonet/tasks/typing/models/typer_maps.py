@@ -1,4 +1,4 @@
-"""The two families of maps that an entity typer can be made of: within the Lorentz model, or through tangent spaces."""
+"""The families of maps that an entity typer can be made of: within the Lorentz model, or through tangent spaces."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from hybonet.geometry import Lorentz
 from hybonet.nn import (
     LorentzFeedForward,
     LorentzLinear,
+    LorentzNorm,
     LorentzPositionalEncoding,
     LorentzTransformerEncoder,
     LorentzTransformerEncoderLayer,
@@ -88,6 +89,50 @@ class TangentEncoderLayer(LorentzModule):
         tangent = self.manifold.logmap0(attended)[..., 1:].transpose(-2, -3).flatten(-2)
         x = self.out_proj(self.manifold.expmap0(nn.functional.pad(tangent, (1, 0))), x)
         return self.linear2(self.linear1(x), x)
+
+
+@dataclass(frozen=True)
+class ScaledMaps:
+    """Every map a Lorentz linear layer in the scaled form, whose input is normed.
+
+    Args:
+        dropout: on the input of the linear layers.
+
+    Example:
+        >>> maps = ScaledMaps(Lorentz())
+        >>> maps.merge(8, dropout=0.1)(*maps.manifold.random_normal(2, 5, 8)).shape
+        torch.Size([5, 8])
+    """
+
+    manifold: Lorentz
+    dropout: float = 0.0
+
+    def linear(self, before: int, after: int) -> nn.Module:
+        linear = LorentzLinear(before, after, manifold=self.manifold, dropout=self.dropout)
+        return nn.Sequential(linear, LorentzNorm(after, manifold=self.manifold))
+
+    def position(self, dim: int, places: int) -> nn.Module:
+        return LorentzPositionalEncoding(dim, places, manifold=self.manifold)
+
+    def encoder(self, dim: int, layers: int, heads: int, feedforward: int, attention_dropout: float) -> nn.Module:
+        layer = LorentzTransformerEncoderLayer(
+            dim,
+            heads,
+            feedforward,
+            self.dropout,
+            manifold=self.manifold,
+            attention={"dropout": attention_dropout},
+        )
+        return LorentzTransformerEncoder(layer, layers)
+
+    def merge(self, dim: int, dropout: float) -> nn.Module:
+        linear = LorentzLinear(2 * dim, dim, in_heads=2, width=dim, manifold=self.manifold, dropout=dropout)
+        return _LorentzMerge(linear, LorentzNorm(dim, manifold=self.manifold))
+
+    def feedforward(self, dim: int, inside: int) -> nn.Module:
+        return _NormedFeedForward(
+            LorentzFeedForward(dim, inside, manifold=self.manifold), LorentzNorm(dim, manifold=self.manifold)
+        )
 
 
 @dataclass(frozen=True)
@@ -169,12 +214,24 @@ class TangentMaps:
 class _LorentzMerge(nn.Module):
     """Two points side by side, as two heads are, mapped to one."""
 
-    def __init__(self, linear: LorentzLinear) -> None:
+    def __init__(self, linear: LorentzLinear, norm: LorentzNorm | None = None) -> None:
         super().__init__()
-        self.linear = linear
+        self.linear, self.norm = linear, norm
 
     def forward(self, first: Tensor, second: Tensor) -> Tensor:
-        return self.linear(torch.cat((first, second), dim=-1))
+        point = self.linear(torch.cat((first, second), dim=-1))
+        return point if self.norm is None else self.norm(point)
+
+
+class _NormedFeedForward(nn.Module):
+    """A feed-forward block whose sum is normed."""
+
+    def __init__(self, block: LorentzFeedForward, norm: LorentzNorm) -> None:
+        super().__init__()
+        self.block, self.norm = block, norm
+
+    def forward(self, x: Tensor, residual: Tensor) -> Tensor:
+        return self.norm(self.block(x, residual))
 
 
 class _TangentMerge(LorentzModule):
