@@ -13,10 +13,11 @@ from random import Random
 import torch
 
 from hybonet.tasks.run import Run
-from hybonet.training.history import HISTORY
+from hybonet.training.checkpoint import Identity, load_checkpoint
+from hybonet.training.history import HISTORY, check_history
 from hybonet.training.loop import LAST
 from reliability.children import Child
-from reliability.runs import ONE_A_TASK, Case, Wrong, content, expect, lazily
+from reliability.runs import ONE_A_TASK, Case, Wrong, expect, lazily
 
 _EACH = 100
 
@@ -57,9 +58,13 @@ def _damaged(folder: Path, scratch: Path, file: str, seed: int) -> Counter[str]:
     Run._draw_curves = lambda run, result: None  # type: ignore[method-assign]
     random, counts = Random(seed), Counter[str]()
     whole = (folder / file).read_bytes()
-    of_training = file in (LAST, HISTORY) or file.startswith(("epoch-", "checkpoint-"))
-    use: Callable[[Path], object] = _gone_on if of_training else _loaded
-    _copy(folder, scratch)
+    shutil.rmtree(scratch, ignore_errors=True)
+    shutil.copytree(folder, scratch)
+    use: Callable[[Path], object] = _loaded
+    if file in (LAST, HISTORY):
+        use = _going_on(scratch)
+    elif file.startswith(("epoch-", "checkpoint-")):
+        use = _verified
     wanted = use(scratch)
     for _ in range(_EACH):
         damaged = bytearray(whole)
@@ -70,8 +75,6 @@ def _damaged(folder: Path, scratch: Path, file: str, seed: int) -> Counter[str]:
                 damaged[random.randrange(len(damaged))] ^= 1 << random.randrange(8)
         if bytes(damaged) == whole:
             continue
-        if of_training:
-            _copy(folder, scratch)  # going on writes
         (scratch / file).write_bytes(damaged)
         try:
             found = use(scratch)
@@ -84,11 +87,6 @@ def _damaged(folder: Path, scratch: Path, file: str, seed: int) -> Counter[str]:
     return counts
 
 
-def _copy(folder: Path, scratch: Path) -> None:
-    shutil.rmtree(scratch, ignore_errors=True)
-    shutil.copytree(folder, scratch)
-
-
 def _loaded(folder: Path) -> object:
     """What a user of the model sees of it."""
     run = Run(folder)
@@ -97,7 +95,24 @@ def _loaded(folder: Path) -> object:
     return run.settings, run.record, {name: value.tolist() for name, value in tensors.items()}
 
 
-def _gone_on(folder: Path) -> object:
-    """What a training that goes on ends with."""
-    Run(folder).train(resume=True)
-    return content(folder)
+def _going_on(folder: Path) -> Callable[[Path], object]:
+    """What a training that goes on starts from."""
+    task = Run(folder).task
+    model = task.build_model()
+    optimizer = task.build_optimizer(model)
+
+    def read(folder: Path) -> object:
+        position = load_checkpoint(folder / LAST, model, optimizer, Identity.of(task))
+        check_history(folder, position["history_lines"], position["history_sha256"])
+        return position, str(
+            [value.tolist() for value in model.state_dict().values() if isinstance(value, torch.Tensor)]
+        )
+
+    return read
+
+
+def _verified(folder: Path) -> object:
+    """What is kept beside: read if it is needed, as when another file is damaged."""
+    if lost := [each for each in Run(folder).verify() if each.is_lost]:
+        raise ValueError(lost[0].about)
+    return None

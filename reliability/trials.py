@@ -36,8 +36,8 @@ class Trial:
 
 
 TRIALS = (
-    Trial("kills", "Training killed", 240, Kills, "trainings, each killed once or twice and finished"),
-    Trial("full-disks", "Disk full at a write", 300, FullDisks, "trainings"),
+    Trial("kills", "Training killed", 225, Kills, "trainings, each killed once or twice and finished"),
+    Trial("full-disks", "Disk full at a write", 360, FullDisks, "trainings"),
     Trial("processes", "One of two processes killed or stopped", 30, Processes, "trainings of two processes"),
     Trial("together", "Two processes started in one folder", 50, Together, "pairs"),
     Trial("damage", "Bits flipped, ends cut off", 80, Damage, "files, a hundred times each"),

@@ -65,7 +65,8 @@ def flush(path: Path) -> None:
         return
     number = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(number)
+        with naming(path):
+            os.fsync(number)
     finally:
         os.close(number)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from hybonet.files import flush
+from hybonet.files import flush, naming
 from hybonet.training.lock import LOCK, locked
 
 
@@ -50,10 +50,11 @@ def new_folder(out: Path, check: Callable[[], None] | None = None, *, last: str 
     beside = _can_be_exchanged(out)
     staging = (out.parent if beside else out) / f".{out.name}.{os.getpid()}.partial"
     try:
-        staging.mkdir(parents=True)
-        yield staging
-        for path in (*staging.rglob("*"), staging):
-            flush(path)
+        with naming(out):
+            staging.mkdir(parents=True)
+            yield staging
+            for path in (*staging.rglob("*"), staging):
+                flush(path)
         _put_in_place(staging, out, check, last if not beside else None)
     except BaseException:  # an interrupt, too, must leave nothing behind
         shutil.rmtree(staging, ignore_errors=True)
