@@ -28,7 +28,7 @@ from tests.tasks.test_contract import CASES
 #: Of the cases of the contract tests, one of each task.
 ONE_A_TASK = ("kg hybonet", "graph links", "hierarchy", "translation hybonet", "typing hybonet", "probe")
 #: How the names of what differs between two runs end.
-_TIMES = ("seconds", "created", "sha256", "examples")
+_TIMES = ("seconds", "second", "created", "sha256", "examples")
 
 
 class Wrong(Exception):  # noqa: N818 - what is looked for

@@ -1,0 +1,54 @@
+"""The command that injects faults, in a share that takes seconds."""
+
+import subprocess
+import sys
+
+import pytest
+
+from reliability.children import Child
+from reliability.kills import Kills
+from reliability.record import RECORD, Record, table
+from reliability.runs import Case, Wrong
+from reliability.trials import TRIALS
+
+
+@pytest.mark.parametrize("share", [0.003])
+def test_a_share_of_every_trial_finds_nothing_lost_or_wrong(share, tmp_path):
+    command = [sys.executable, "-m", "reliability", "--share", str(share), "--scratch", str(tmp_path)]
+    only = [part for each in TRIALS if each.name != "soak" for part in ("--only", each.name)]
+    done = subprocess.run([*command, *only], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert all(f"{each.name}: " in done.stdout for each in TRIALS if each.name != "soak"), done.stdout
+
+
+def test_a_training_that_lost_something_is_noticed(tmp_path):
+    """The comparison can fail: a resumed training of other random numbers is not the straight one."""
+    case = Case("hierarchy", tmp_path / "one")
+    other = Case("hierarchy", tmp_path / "other", "seed=7")
+    with pytest.raises(Wrong, match="differs"):
+        case.compare(other.straight)
+    (case.straight / "labels.tsv").write_text("dog\n")
+    with pytest.raises(Wrong, match=r"labels\.tsv"):
+        case.compare(case.straight)
+
+
+def test_a_child_tells_what_became_of_it(tmp_path):
+    kinds = {
+        "done": lambda tell: 1,
+        "refused": lambda tell: int("x"),
+        "broken": lambda tell: {}["x"],
+        "hung": lambda tell: __import__("time").sleep(60),
+    }
+    for kind, work in kinds.items():
+        assert Child(work).wait(3.0).kind == kind
+    killed = Kills(tmp_path).case("hierarchy").child(tmp_path / "run", at=3).wait()
+    assert killed.kind == "killed"
+    assert killed.value in ("write", "flush", "rename")
+
+
+def test_the_record_says_that_nothing_was_lost():
+    record = Record.read(RECORD)
+    text = table(record)
+    for trial in TRIALS:
+        assert record.of(trial.name).wrong == []
+        assert trial.title in text
