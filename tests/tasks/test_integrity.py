@@ -92,6 +92,19 @@ def test_a_configuration_that_was_changed_on_purpose_is_taken_without_its_checks
     assert Run(path.parent).model() is not None
 
 
+def test_settings_of_absurd_sizes_are_refused_before_memory_is_taken(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished, tmp_path / "run")
+    path = tmp_path / "run" / "config.json"
+    for dim in (2**26, 10**15, 10**30):
+        config = Run(finished).config
+        path.write_text(json.dumps({**config, "settings": {**config["settings"], "dim": dim}}))
+        with pytest.raises(ValueError, match=r"expected a model of at most .*config.json does not fit|setting dim"):
+            Run(path.parent).model()
+    with pytest.raises(ValueError, match=r"expected a model of at most .*choose smaller settings"):
+        start(tmp_path / "new", "hierarchy", HierarchySettings(dim=10**12), FAMILY)
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_resumed_training_takes_the_newest_checkpoint_that_is_whole(finished: Path, tmp_path: Path) -> None:
     assert len(checkpoints(finished)) == 3
     for damaged in (1, 2, 3):

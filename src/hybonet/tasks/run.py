@@ -25,12 +25,15 @@ from hybonet.training.checkpoint import load_model, newest_readable, read_positi
 from hybonet.training.history import read_history
 from hybonet.training.lock import locked
 from hybonet.training.loop import BEST, checkpoints
+from hybonet.training.memory import at_most, memory_of_machine
 from hybonet.training.processes import check_device, is_main_process, joined_processes, restarts
 from hybonet.training.settings import CHANGEABLE
 
 if TYPE_CHECKING:
     from hybonet.tasks.predictor import Predictor
 
+#: What building a model may take: so many times its file, and something beside it.
+_TIMES, _BESIDE = 16, 1 << 28
 #: What a record keeps of a validation beside what it measured.
 _OF_A_VALIDATION = ("epoch", "updates", "seconds", "processor_seconds", "loss")
 
@@ -121,7 +124,11 @@ class Run:
 
     def model(self) -> Any:
         """The best model."""
-        return self.load_into(self.task.build_model())
+        path = self.folder / BEST
+        most = _BESIDE + _TIMES * (path.stat().st_size if path.exists() else 0)
+        with at_most(most, f"{self.folder / CONFIG} does not fit {BEST}: restore it or train again"):
+            model = self.task.build_model()
+        return self.load_into(model)
 
     def load_into(self, model: Any) -> Any:
         """Put the weights of the best model into one that was built like it."""
@@ -293,7 +300,8 @@ def start(
         about: what else ``config.json`` is to say, such as the recipe.
     """
     folder, of = Path(folder), task if isinstance(task, TaskSpec) else spec(task)
-    of.implementation.task(settings, data).build_model()  # refuses what cannot be trained before anything is written
+    with at_most(memory_of_machine(), "choose smaller settings"):
+        of.implementation.task(settings, data).build_model()  # refuses what cannot be trained; nothing is written yet
     with new_run(folder, overwrite=overwrite) as staging:
         kept = of.implementation.write(staging, data)
         content = {"task": of.name, **about, "settings": settings.model_dump(), of.data_key: kept}
