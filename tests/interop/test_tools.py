@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from hybonet import Lorentz
-from hybonet.nn import LorentzDistanceHead, LorentzEmbedding
+from hybonet.nn import LorentzDistanceHead, LorentzEmbedding, LorentzTransformerEncoderLayer
 from hybonet.optim import RiemannianAdam
 from hybonet.testing import assert_on_sheet
 
@@ -122,10 +122,11 @@ def test_fsdp2(learnable, tmp_path):
         distributed.destroy_process_group()
 
 
-def test_a_compiled_step_is_the_step():
+@pytest.mark.parametrize("learnable", [False, True])
+def test_a_compiled_step_is_the_step(learnable):
     ends = []
     for compiled in (False, True):
-        net = model()
+        net = model(learnable=learnable)
         optimizer = RiemannianAdam(net, lr=0.1)
         step = torch.compile(optimizer.step, backend="eager") if compiled else optimizer.step
         for _ in range(2):
@@ -157,9 +158,38 @@ def test_geoopts_parameters_in_our_optimizer():
         RiemannianAdam([sphere], lr=0.1).step()
 
 
-def test_distances_of_points_to_themselves_are_zero():
+def test_a_compiled_step_of_a_transformer():
+    ends = []
+    for compiled in (False, True):
+        torch.manual_seed(0)
+        net = LorentzTransformerEncoderLayer(8, 2, 12, 0.0, bias=False)
+        optimizer = RiemannianAdam(net, lr=0.01)
+        step = torch.compile(optimizer.step, backend="eager") if compiled else optimizer.step
+        x = Lorentz().random_normal(2, 3, 8, generator=torch.Generator().manual_seed(0))
+        for _ in range(2):
+            optimizer.zero_grad()
+            net(x).square().mean().backward()
+            step()
+        ends.append(list(net.parameters()))
+    for one, other in zip(*ends, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_scikit_learn_takes_distances():
+    cluster, metrics = pytest.importorskip("sklearn.cluster"), pytest.importorskip("sklearn.metrics")
+    manifold = Lorentz()
+    centres = manifold.lift(torch.tensor([[4.0, 0.0], [-4.0, 0.0], [0.0, 4.0]])).repeat(20, 1)
+    x = manifold.expmap(centres, manifold.proju(centres, 0.1 * torch.randn(60, 3)))
+    distances = manifold.cdist(x, x.clone()).numpy()  # a copy: of what is equal, too, the distance is 0
+    found = cluster.AgglomerativeClustering(3, metric="precomputed", linkage="average").fit(distances)
+    assert metrics.adjusted_rand_score(torch.arange(60) % 3, found.labels_) == 1.0
+    assert metrics.silhouette_score(distances, found.labels_, metric="precomputed") > 0.5
+
+
+@pytest.mark.parametrize("copied", [False, True])
+def test_distances_of_points_to_themselves_are_zero(copied):
     x = Lorentz().random_normal(50, 6, std=2.0).requires_grad_()
-    distances = Lorentz().cdist(x, x)
+    distances = Lorentz().cdist(x, x.clone() if copied else x)
     assert not distances.diagonal().any()
     distances.sum().backward()
     assert x.grad.isfinite().all()

@@ -5,11 +5,20 @@ import math
 
 import pytest
 import torch
+from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.utils import prune
 
 from hybonet import Lorentz
 from hybonet.geometry import centroid, random_boost, random_rotation, sqdist, to_sheet, transform
-from hybonet.nn import KVCache, LorentzLinear, LorentzMultiheadAttention, attention_weights, lorentz_attention
+from hybonet.nn import (
+    KVCache,
+    LorentzLinear,
+    LorentzMultiheadAttention,
+    LorentzTransformerEncoderLayer,
+    attention_weights,
+    lorentz_attention,
+)
 from hybonet.nn.attention import combine_masks
 from hybonet.nn.dropout import kept
 
@@ -239,7 +248,7 @@ def module(manifold, dtype=torch.float64, **options):
     layer = LorentzMultiheadAttention(8, 2, manifold=manifold, dtype=dtype, linear=linear, **options)
     with torch.no_grad():
         for p in layer.parameters():
-            if p.dim():
+            if p.numel() > 1:
                 p.normal_(std=0.4)
     return layer.eval()
 
@@ -278,6 +287,29 @@ def test_hooks_of_the_projections_fire():
     layer.k_proj.register_forward_hook(lambda *_: seen.append("k"))
     layer(layer.manifold.random_normal(2, 3, 8))
     assert seen == ["k"]
+
+
+def test_hooks_of_all_modules_fire_for_inner_layers():
+    layer, seen = LorentzTransformerEncoderLayer(8, 2, 12), []
+    handle = nn.modules.module.register_module_forward_hook(lambda module, *_: seen.append(module))
+    try:
+        layer(layer.manifold.random_normal(2, 3, 8))
+    finally:
+        handle.remove()
+    assert {module for module in layer.modules() if isinstance(module, LorentzLinear)} <= set(seen)
+
+
+def test_pruning_changes_what_attention_computes():
+    layer = LorentzMultiheadAttention(8, 2)
+    x = layer.manifold.random_normal(2, 3, 8)
+    before = layer(x)[0]
+    for part in (layer.q_proj, layer.k_proj, layer.v_proj):
+        prune.l1_unstructured(part, "weight", amount=0.5)
+    pruned = layer(x)[0]
+    assert not torch.allclose(pruned, before, atol=1e-3)
+    for part in (layer.q_proj, layer.k_proj, layer.v_proj):
+        prune.remove(part, "weight")
+    torch.testing.assert_close(layer(x)[0], pruned, rtol=1e-4, atol=1e-4)
 
 
 class TestModule:

@@ -34,7 +34,7 @@ def silent(layer, x):
         ),
         (Lorentz(-2.0).random_normal(4, 8), "these are points of K = -2: give all layers the same manifold"),
         (torch.full((4, 8), torch.nan), "NaN or infinite coordinate at row 0"),
-        (Lorentz().random_normal(4, 8).double(), r"rounded to float32: projx\(input\) rebuilds"),
+        (Lorentz().random_normal(4, 8).double(), r"right in float32, but not in float64; projx\(input\) rebuilds"),
     ],
 )
 def test_the_first_batch_is_looked_at_once(x, message):
@@ -79,3 +79,31 @@ def test_inputs_without_coordinates_are_refused():
     for width in (0, 1):
         with pytest.raises(ValueError, match="at least 2 ambient coordinates"):
             Lorentz().dist0(torch.zeros(4, width))
+
+
+def test_zero_coordinates_are_refused_everywhere():
+    manifold, nothing = Lorentz(), torch.zeros(3, 0)
+    calls = [manifold.lift, manifold.projx, manifold.expmap0, manifold.from_poincare, manifold.from_klein]
+    calls += [manifold.to_sheet, manifold.centroid, manifold.boost, hybonet.nn.EuclideanToLorentz()]
+    calls += [lambda x: manifold.inner(x, x), lambda x: manifold.cinner(x, x), lambda x: hybonet.geometry.inner(x, x)]
+    calls += [lambda x: manifold.random_normal(*x.shape), lambda x: manifold.origin(*x.shape)]
+    calls += [lambda x: hybonet.nn.gated_lift(x, 1.0, K=-1.0), LorentzLinear(4, 4)]
+    for call in calls:
+        with pytest.raises(ValueError, match=r"expected .*coordinate"):
+            call(nothing)
+
+
+@pytest.mark.parametrize("layer", [LorentzLinear(8, 8), hybonet.nn.LorentzDistanceHead(8, 3)])
+def test_another_dtype_is_refused_by_name(layer):
+    x = Lorentz().random_normal(4, 8)
+    with pytest.raises(ValueError, match=r"input of the layer's torch\.float64, got torch\.float32; .*projx"):
+        layer.double()(x)
+    layer.float()(x)
+
+
+def test_modules_of_older_versions_are_unpickled():
+    layer = LorentzLinear(8, 8)
+    state = {name: value for name, value in layer.__dict__.items() if name != "_checked"}
+    twin = LorentzLinear.__new__(LorentzLinear)
+    twin.__setstate__(state)
+    silent(twin, Lorentz().random_normal(4, 8))

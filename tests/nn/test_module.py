@@ -117,3 +117,32 @@ def test_require_same_manifold():
     for manifold in (other, Lorentz(-1.0)):  # equal now, but not after a step of training
         with pytest.raises(ValueError, match=r"inside lives on .*same manifold object"):
             require_same_manifold(one, inside=nn.Sequential(nn.Linear(3, 3), LorentzLinear(3, 3, manifold=manifold)))
+
+
+@pytest.mark.parametrize("learnable", [False, True])
+def test_what_stands_where_time_would_does_no_harm(marked, learnable):
+    """Start values by another library fill it; the state of that loads."""
+    layer = type(marked)(7, 4, form="paper", manifold=Lorentz(-2.0, learnable=learnable))
+    nn.init.uniform_(layer.weight, 0.1, 0.2)
+    twin = copy.deepcopy(layer)
+    twin.load_state_dict(layer.state_dict())
+    assert torch.equal(twin.points(), layer.points())
+
+
+def test_scalars_of_older_versions_are_vectors_now():
+    layer = LorentzLinear(4, 4, form="paper")
+    state = {**layer.state_dict(), "log_scale": torch.tensor(0.5)}
+    layer.load_state_dict(state)
+    assert layer.log_scale.tolist() == [0.5]
+    head = LorentzDistanceHead(4, 3)
+    optimizer = RiemannianAdam(head, lr=0.1)
+    head(Lorentz().random_normal(2, 4)).sum().backward()
+    optimizer.step()
+    older = optimizer.state_dict()
+    for kept in older["state"].values():
+        if kept["exp_avg"].shape == (1,):
+            kept["exp_avg"], kept["exp_avg_sq"] = kept["exp_avg"][0], kept["exp_avg_sq"][0]
+    optimizer.load_state_dict(older)
+    assert optimizer.state[head.log_scale]["exp_avg"].shape == (1,)
+    assert optimizer.state[head.log_scale]["step"].dim() == 0
+    optimizer.step()

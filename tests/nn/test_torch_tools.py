@@ -8,6 +8,7 @@ import torch
 from safetensors.torch import load_file, load_model, save_file, save_model
 from torch import nn
 
+import hybonet.nn
 from hybonet import Lorentz
 from hybonet.nn import (
     LorentzCentroidPooling,
@@ -59,6 +60,17 @@ class TestExport:
         index = torch.randint(11, (5, 7))
         with torch.no_grad():
             torch.testing.assert_close(again(index), model(index))
+
+    @pytest.mark.parametrize("loops", [False, True])
+    @pytest.mark.parametrize("name", ["LorentzGraphConv", "LorentzGraphAttention"])
+    def test_graph_layers_with_any_graph(self, name, loops):
+        pytest.importorskip("torch_geometric")
+        layer = getattr(hybonet.nn, name)(D, 6, add_self_loops=loops, manifold=Lorentz(K)).eval()
+        shapes = {"x": {0: torch.export.Dim("nodes", min=2)}, "edge_index": {1: torch.export.Dim("edges", min=2)}}
+        program = torch.export.export(layer, (points(4), torch.randint(4, (2, 9))), dynamic_shapes=shapes)
+        x, edge_index = points(7), torch.randint(7, (2, 20))
+        with torch.no_grad():
+            torch.testing.assert_close(program.module()(x, edge_index), layer(x, edge_index), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("learnable", [False, True], ids=["fixed K", "learned K"])

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from hybonet.geometry.distance import wide_sqdist
 from hybonet.geometry.fused import Fused
-from hybonet.geometry.lorentz import lift, rebuilt
+from hybonet.geometry.lorentz import lift, rebuilt, require_coordinates
 from hybonet.geometry.numerics import Curvature, bounded, precision
 
 
@@ -70,6 +70,7 @@ def to_sheet(s: Tensor, *, K: Curvature) -> Tensor:
         tensor([[1.2500, 0.0000, 0.7500],
                 [1.0000, 0.0000, 0.0000]])
     """
+    require_coordinates(s)
     scaled = _ToSheet.apply if torch.is_grad_enabled() else _ToSheet.forward  # small steps feel autograd's own cost
     return scaled(bounded(s), -1.0 / K)[0].to(s.dtype)
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from hybonet.geometry.fused import Fused
+from hybonet.geometry.fused import Fused, readable
 from hybonet.geometry.lorentz import scaled_cinner
 from hybonet.geometry.numerics import Curvature, asinh, asinhc, asinhc_slope, bounded, leading, safe_sqrt, working
 
@@ -210,8 +210,8 @@ def csqdist(x: Tensor, y: Tensor, *, K: Curvature) -> Tensor:
     r"""Squared Lorentzian distance of all pairs by one GEMM, clamped at 0.
 
     Shapes: ``(..., n, d), (..., m, d) -> (..., n, m)``. Absolute error about :math:`2\epsilon\,x_t y_t`: right for
-    training and ranking, not for the distance of near points far out (use :func:`sqdist`). Of ``csqdist(x, x)`` the
-    diagonal is 0.
+    training and ranking, not for the distance of near points far out (use :func:`sqdist`). Of ``csqdist(x, x)``, or of
+    an equal copy on a processor, the diagonal is 0.
 
     Example:
         >>> import torch
@@ -222,7 +222,7 @@ def csqdist(x: Tensor, y: Tensor, *, K: Curvature) -> Tensor:
                 [0.8284, 0.0000]])
     """
     square = scaled_cinner(x, y, -2.0) + 2.0 / K
-    if x is y:
+    if x is y or (readable(x) and x.shape == y.shape and x.dtype == y.dtype and torch.equal(x, y)):
         square.diagonal(dim1=-2, dim2=-1).fill_(-1.0)  # nothing lies apart from itself
     return square.relu_()  # relu: of all clamps the one that needs its result alone
 

@@ -16,6 +16,20 @@ from hybonet.geometry.fused import Fused, readable
 from hybonet.geometry.numerics import Curvature, bounded, origin_time, precision, working
 
 
+def require_coordinates(x: Tensor, least: int = 2) -> None:
+    """Refuse points without space, or space without coordinates.
+
+    Example:
+        >>> import torch
+        >>> require_coordinates(torch.zeros(3, 1))
+        Traceback (most recent call last):
+        ValueError: expected at least 2 coordinates in the last dimension (time and one of space), got shape (3, 1)
+    """
+    if x.dim() == 0 or x.shape[-1] < least:
+        of = "2 coordinates in the last dimension (time and one of space)" if least == 2 else "1 space coordinate"
+        raise ValueError(f"expected at least {of}, got shape {tuple(x.shape)}")
+
+
 def inner(x: Tensor, y: Tensor, *, keepdim: bool = False) -> Tensor:
     r"""Lorentzian inner product :math:`\langle x, y\rangle_L = -x_t y_t + x_s \cdot y_s`.
 
@@ -26,6 +40,7 @@ def inner(x: Tensor, y: Tensor, *, keepdim: bool = False) -> Tensor:
         >>> inner(torch.tensor([2.0, 1.0]), torch.tensor([3.0, 1.0]))
         tensor(-5.)
     """
+    require_coordinates(x)
     product = bounded(x) * bounded(y)
     value = (product[..., 1:].sum(-1, keepdim=True) - product[..., :1]).to(x.dtype)
     return value if keepdim else value.squeeze(-1)
@@ -47,6 +62,7 @@ def cinner(x: Tensor, y: Tensor) -> Tensor:
 
 def scaled_cinner(x: Tensor, y: Tensor, factor: float) -> Tensor:
     """:func:`cinner` times a number, at no further pass over all pairs."""
+    require_coordinates(x)
     flipped = factor * bounded(torch.cat((-x[..., :1], x[..., 1:]), dim=-1))
     # Back to the given dtype, so that half precision is multiplied by half-precision hardware.
     return flipped.to(x.dtype) @ bounded(y).to(y.dtype).transpose(-1, -2)
@@ -103,6 +119,7 @@ def lift_onto(v: Tensor, x: Tensor | None = None, *, K: Curvature) -> Tensor:
         >>> lift_onto(torch.tensor([9.0, 0.0, -2.0]), torch.tensor([2.2361, 0.0, 2.0]), K=-1.0)
         tensor([1., 0., 0.])
     """
+    require_coordinates(v)
     lifted = _LiftOnto.apply if torch.is_grad_enabled() else _LiftOnto.forward
     return lifted(working(v), None if x is None else working(x), -1.0 / K).to(v.dtype)
 
@@ -136,6 +153,7 @@ def _time(space: Tensor, K: Curvature) -> Tensor:
 
 
 def _with_time(space: Tensor, K: Curvature) -> Tensor:
+    require_coordinates(space, 1)
     return torch.cat((_time(space, K), space), dim=-1)
 
 
@@ -173,8 +191,8 @@ def origin(
         >>> origin(3, K=-0.25)
         tensor([2., 0., 0.])
     """
-    space = torch.zeros(*size[:-1], size[-1] - 1, dtype=dtype, device=device)
-    return lift(space, K=K)
+    at_least_space = max(0, size[-1] - 1)
+    return lift(torch.zeros(*size[:-1], at_least_space, dtype=dtype, device=device), K=K)
 
 
 def proju(x: Tensor, v: Tensor, *, K: Curvature) -> Tensor:

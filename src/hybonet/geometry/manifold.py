@@ -76,8 +76,16 @@ class Lorentz(nn.Module):
     @property
     def curvature(self) -> float:
         """K as a plain number, outside of autograd."""
+        if self.sharded:  # a call of all processes
+            log: Any = self.log_neg_curvature.detach()
+            return -_Bounded.apply(log.full_tensor()).exp().item()
         K = self.K
         return K if isinstance(K, float) else K.item()
+
+    @property
+    def sharded(self) -> bool:
+        """Whether a learned K is shared out by FSDP2."""
+        return self.learnable and hasattr(self.log_neg_curvature, "full_tensor")
 
     @property
     def k(self) -> Curvature:
@@ -85,7 +93,7 @@ class Lorentz(nn.Module):
         return -1.0 / self.K
 
     def extra_repr(self) -> str:
-        options = [f"K={self.curvature:.6g}"]
+        options = [] if self.sharded else [f"K={self.curvature:.6g}"]
         options += ["learnable=True"] if self.learnable else []
         options += ["check=True"] if self.check else []
         return ", ".join(options)
@@ -195,9 +203,14 @@ class Lorentz(nn.Module):
                     f"{name} is on the lower sheet at row {row}: its time coordinate is {rows[row, 0].item():.6g}, and "
                     f"must be positive; projx({name}) rebuilds it"
                 )
+            if x.dtype == torch.float64 and off[row] <= precision(torch.float32).sheet_tolerance:
+                raise ValueError(
+                    f"{name} is off the sheet at row {row} by {off[row].item():.1e} of time squared: right in float32, "
+                    f"but not in float64; projx({name}) rebuilds the time coordinate in float64"
+                )
             raise ValueError(
                 f"{name} is off the sheet at row {row}: <x,x> = {value[row].item():.6g} where 1/K = {1 / K:.6g} was "
-                f"expected (K = {K:.6g}); {_remedy(rows, value, row, 1 / K, x.dtype, name)}"
+                f"expected (K = {K:.6g}); {_remedy(rows, value, row, x.dtype, name)}"
             )
         return True
 
@@ -372,6 +385,7 @@ class Lorentz(nn.Module):
             raise ValueError(
                 f"expected two tensors with equally many ambient coordinates, got {tuple(x.shape)} and {tuple(y.shape)}"
             )
+        lorentz.require_coordinates(x)
 
     def _validate_pair(self, x: Tensor, y: Tensor) -> None:
         self._same_width(x, y)
@@ -381,6 +395,17 @@ class Lorentz(nn.Module):
 
 #: Names under which K stands in a state.
 _LEARNED, _FIXED = "log_neg_curvature", "_extra_state"
+
+
+def without_curvature(state: dict[str, Any], prefix: str) -> bool:
+    """Whether a state is of an older version, which had no fixed K, and a learned one as a scalar in every layer.
+
+    Example:
+        >>> without_curvature(Lorentz().state_dict(prefix="manifold."), "manifold.")
+        False
+    """
+    own = state.get(prefix + _LEARNED)
+    return (own is not None and own.dim() == 0) or not any(key.endswith((_LEARNED, _FIXED)) for key in state)
 
 
 def _same_memory(a: Tensor, b: Tensor) -> bool:
@@ -409,12 +434,9 @@ class _Bounded(Fused):
         return torch.where(outward, 0.0, grad)
 
 
-def _remedy(rows: Tensor, value: Tensor, row: int, expected: float, dtype: torch.dtype, name: str) -> str:
+def _remedy(rows: Tensor, value: Tensor, row: int, dtype: torch.dtype, name: str) -> str:
     """What rows that are off the sheet look like, and what is to be done."""
     rebuild, size = f"projx({name}) rebuilds the time coordinate", rows[:, 0].square()
-    error = (value[row] - expected).abs() / (size[row] - expected)
-    if dtype == torch.float64 and error <= precision(torch.float32).sheet_tolerance:
-        return f"it is off by {error.item():.1e} of time squared, as rounded to float32: {rebuild} in float64"
     if bool((rows[:, 0] <= 0).any()) or bool((value > 0).any()):
         return f"Euclidean features have no time coordinate: lift(features) adds it; of points, {rebuild}"
     other = value[row]

@@ -7,6 +7,7 @@ import math
 import torch
 from torch import Tensor
 
+from hybonet.geometry.lorentz import require_coordinates
 from hybonet.geometry.numerics import ROTATION_TOLERANCE, bounded
 
 
@@ -21,6 +22,7 @@ def boost(velocity: Tensor) -> Tensor:
         tensor([[ 1.2500, -0.7500],
                 [-0.7500,  1.2500]])
     """
+    require_coordinates(velocity, 1)
     square = velocity.square().sum(-1)
     if not bool((square < 1).all()):  # also false for NaN
         raise ValueError(

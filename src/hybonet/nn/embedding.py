@@ -15,7 +15,22 @@ from hybonet.nn.module import LorentzModule
 from hybonet.nn.scales import NORM_LENGTH
 
 
-class LorentzEmbedding(LorentzModule):
+class _Table(nn.Embedding):
+    """What is known as a table by DDP (sparse gradients) and Hugging Face (resizing); it makes no parameter itself."""
+
+    def __init__(self) -> None:
+        nn.Module.__init__(self)
+
+    @property
+    def norm_type(self) -> float:  # type: ignore[override]
+        """Asked for by those who look rows up past :meth:`forward`, as PEFT's layer for embeddings does."""
+        raise ValueError(
+            "expected a look-up by the LorentzEmbedding itself: its rows are no points yet, and nothing may be added "
+            "to its points; with PEFT, target the parameter: LoraConfig(target_parameters=['….weight'])"
+        )
+
+
+class LorentzEmbedding(LorentzModule, _Table):
     r"""A look-up table whose rows are points, to be trained with any optimiser.
 
     ``weight`` holds their space coordinates, and zeros where time would stand; time is rebuilt in every look-up, and
@@ -119,7 +134,7 @@ class LorentzEmbedding(LorentzModule):
         return NORM_LENGTH * origin_time(self.manifold.K) if self.form == "scaled" else 1.0
 
     @classmethod
-    def from_pretrained(
+    def from_pretrained(  # type: ignore[override]
         cls,
         vectors: Tensor,
         *,

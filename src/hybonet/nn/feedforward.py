@@ -57,11 +57,13 @@ class LorentzFeedForward(LorentzModule):
     def forward(self, x: Tensor, residual: Tensor | None = None) -> Tensor:
         first, second = self.linear1, self.linear2
         if (
-            first.form == "scaled"
+            isinstance(first, LorentzLinear)
+            and isinstance(second, LorentzLinear)  # adapters wrap layers
+            and first.form == "scaled"
             and second.activation is not None
             and not (self.manifold.check or first.watched or second.watched)
         ):
-            self.check_input(x, first.in_features)
+            self.check_input(x, first.in_features, like=first.weight)
             if second.activation is torch.relu and first.activation is None and not first.dropout and first.fuses(x):
                 return second.mapped(first.activated(x, second.dropout if self.training else 0.0), residual, done=True)
             return second.mapped(first.without_time(x), residual)  # the second makes time anew after its activation

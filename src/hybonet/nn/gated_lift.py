@@ -92,6 +92,7 @@ def gated_lift(u: Tensor, scale: Curvature, *, K: Curvature, min_time: float = M
         >>> gated_lift(torch.tensor([0.0, 3.0, 4.0]), 2.0, K=-1.0)
         tensor([2.1000, 1.1080, 1.4773])
     """
+    require_coordinates(u)
     u = wide_in_autocast(u)
     # Steps of decoding are so small that the way through autograd would cost as much as the work.
     lifted = _GatedLift.apply if torch.is_grad_enabled() else _GatedLift.forward

@@ -142,25 +142,25 @@ class LorentzGraphAttention(LorentzMessagePassing):
             q, k, v = (points.transpose(0, 1).contiguous() for points in (q, k, v))
             return sparse_attention(q, k, v, matrix, kept).transpose(0, 1)
         # propagate_type: (q: Tensor, k: Tensor, v: Tensor, edge_weight: OptTensor)
-        return self.propagate(index, q=q, k=k, v=v, edge_weight=weight, size=(len(k), len(q)))
+        return self.propagate(index, q=q, k=k, v=v, edge_weight=weight, size=(k.shape[0], q.shape[0]))
 
     def _asking(self, source: Tensor, target: OptTensor, count: int) -> Tensor:
         """The points that queries are made of: the targets', who are the first sources if they are not given."""
-        if target is None and (count > len(source) or not self.of_one_kind):
+        if target is None and (count > source.shape[0] or not self.of_one_kind):
             raise ValueError(
                 f"expected the points of {count} targets beside those of {len(source)} sources, got None: queries are "
                 "made of them"
             )
         if target is not None:
             return target
-        return source if count == len(source) else source[:count]  # compressed rows cannot be cut
+        return source if count == source.shape[0] else source[:count]  # compressed rows cannot be cut
 
     def _with_own(self, k: Tensor, v: Tensor, target: OptTensor, edges: Edges) -> tuple[Tensor, Tensor, Edges]:
         """Keys, values and edges, with an edge from every target to itself; of weight 0 where there was one before."""
         count, device = edges.size[1], edges.index.device
         start = 0
         if target is not None:
-            start = len(k)
+            start = k.shape[0]
             k = torch.cat((k, (self.k_proj if self.k_dst is None else self.k_dst)(target)))
             v = torch.cat((v, (self.v_proj if self.v_dst is None else self.v_dst)(target)))
         every = torch.arange(count, device=device)

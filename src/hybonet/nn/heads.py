@@ -99,7 +99,9 @@ class LorentzDistanceHead(LorentzModule):
         factory: dict[str, Any] = {"device": device, "dtype": dtype}
         self.weight = nn.Parameter(torch.empty(num_classes, in_features, **factory)) if tied is None else tied.weight
         self.bias = nn.Parameter(torch.empty(num_classes, **factory)) if bias else None
-        self.log_scale = nn.Parameter(torch.empty((), **factory)) if form == "scaled" else None
+        self.log_scale = (
+            nn.Parameter(torch.empty(1, **factory)) if form == "scaled" else None
+        )  # FSDP2 shards no scalars
         self.reset_parameters()
 
     @torch.no_grad()
@@ -142,7 +144,7 @@ class LorentzDistanceHead(LorentzModule):
         return head
 
     def forward(self, x: Tensor) -> Tensor:
-        self.check_input(x, self.in_features)
+        self.check_input(x, self.in_features, like=self.weight)
         if not torch.is_autocast_enabled(x.device.type):
             return self._logits(x)
         with torch.autocast(x.device.type, enabled=False):  # products of times, which are large, nearly cancel
@@ -217,7 +219,9 @@ class LorentzDistanceHead(LorentzModule):
         if self.log_scale is None:
             return 1.0
         geodesic = self.distance == "geodesic"
-        return self.log_scale.exp() * class_scale(self.in_features, self.length, geodesic=geodesic, K=self.manifold.K)
+        return self.log_scale.squeeze().exp() * class_scale(
+            self.in_features, self.length, geodesic=geodesic, K=self.manifold.K
+        )
 
     def points(self) -> Tensor:
         """The class points, ``(num_classes, in_features)``.

@@ -127,7 +127,8 @@ class LorentzLinear(LorentzModule):
         rows = out_features if gated else out_features - (num_heads or 1)
         self.weight = nn.Parameter(torch.empty(rows, in_features, **factory))
         self.bias = nn.Parameter(torch.empty(rows, **factory)) if bias else None
-        self.log_scale = nn.Parameter(torch.empty((), **factory)) if gated and learnable_scale else None
+        # A vector, since FSDP2 shards no scalars.
+        self.log_scale = nn.Parameter(torch.empty(1, **factory)) if gated and learnable_scale else None
         self.reset_parameters()
 
     @torch.no_grad()
@@ -151,13 +152,13 @@ class LorentzLinear(LorentzModule):
     @property
     def scale(self) -> float | Tensor:
         """λ: a number, or a differentiable tensor if it is learnable."""
-        return self.initial_scale if self.log_scale is None else self.log_scale.exp()
+        return self.initial_scale if self.log_scale is None else self.log_scale.squeeze().exp()
 
     def forward(self, x: Tensor, residual: Tensor | None = None) -> Tensor:
         if self.in_heads > 1 and x.shape[-1] == self.in_features:
-            self.check_input(x.unflatten(-1, (self.in_heads, -1)))
+            self.check_input(x.unflatten(-1, (self.in_heads, -1)), like=self.weight)
         else:
-            self.check_input(x, self.in_features)
+            self.check_input(x, self.in_features, like=self.weight)
         return self.mapped(x, residual)
 
     def mapped(self, x: Tensor, residual: Tensor | None = None, *, done: bool = False) -> Tensor:
@@ -204,16 +205,16 @@ class LorentzLinear(LorentzModule):
 
     @property
     def watched(self) -> bool:
-        """Whether there are hooks, which want the layer to be called."""
+        """Whether there are hooks, the layer's own or of all modules, which want the layer to be called."""
         hooks = (self._forward_hooks, self._forward_pre_hooks, self._backward_hooks, self._backward_pre_hooks)
-        return any(hooks)
+        return any(hooks) or nn.modules.module._has_any_global_hook()
 
     def side_by_side(self, others: Sequence[LorentzLinear], x: Tensor) -> Tensor:
         """What this layer and others of the same sizes and options make of the same points, by one product.
 
         Shapes: ``(..., in_features) -> (..., 1 + others, num_heads, out_features / num_heads)``.
         """
-        self.check_input(x, self.in_features, name="query")
+        self.check_input(x, self.in_features, name="query", like=self.weight)
         layers = (self, *others)
         weight = torch.cat([each.weight for each in layers])
         bias = None if self.bias is None else torch.cat([each.bias for each in layers])  # type: ignore[misc]

@@ -98,7 +98,7 @@ class LorentzMessagePassing(LorentzModule, MessagePassing):
             index, shape = torch.stack((sources, targets)).long(), (matrix.shape[1], matrix.shape[0])
         else:
             index = plain_index(graph)
-            shape = size or (len(source), len(source) if target is None else len(target))
+            shape = size or (source.shape[0], (source if target is None else target).shape[0])
         weight = None if weight is None else weight.to(torch.promote_types(source.dtype, torch.float32))
         self._check(index, weight, source, target, shape)
         return Edges(index, weight, shape, self._alone(index, shape, source), matrix)
@@ -116,7 +116,7 @@ class LorentzMessagePassing(LorentzModule, MessagePassing):
     def _check(
         self, index: Tensor, weight: Tensor | None, source: Tensor, target: Tensor | None, size: tuple[int, int]
     ) -> None:
-        given = (len(source), size[1] if target is None else len(target))
+        given = (source.shape[0], size[1] if target is None else target.shape[0])
         if given != tuple(size):
             raise ValueError(
                 f"expected {size[0]} source and {size[1]} target points, as many as the graph has, got {given[0]} "
@@ -155,7 +155,7 @@ def rows_up_to(x: Tensor, count: int) -> Tensor:
         >>> rows_up_to(torch.ones(2, 1), 3).flatten()
         tensor([1., 1., 0.])
     """
-    return x[:count] if count <= len(x) else F.pad(x, (0, 0) * (x.dim() - 1) + (0, count - len(x)))
+    return x[:count] if count <= x.shape[0] else F.pad(x, (0, 0) * (x.dim() - 1) + (0, count - x.shape[0]))
 
 
 def is_matrix(graph: Any) -> bool:
@@ -199,5 +199,6 @@ def plain_index(graph: Any) -> Tensor:
         raise ValueError(
             f"expected edge_index of shape (2, edges), sources above targets, got {tuple(graph.shape)}{remedy}"
         )
-    # PyG's EdgeIndex refuses what a plain tensor does; the compiler knows no as_subclass.
-    return (graph if type(graph) is Tensor else graph.as_subclass(Tensor)).long()
+    # PyG's EdgeIndex refuses what a plain tensor does; the compiler knows no as_subclass, and has tensors of its own.
+    plain = type(graph) is Tensor or torch.compiler.is_compiling()
+    return (graph if plain else graph.as_subclass(Tensor)).long()

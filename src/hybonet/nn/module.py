@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
+from hybonet.geometry.manifold import without_curvature
 from hybonet.geometry.numerics import working
 
 _checks: Literal["always", "once", "never"] = "once"
@@ -62,8 +63,17 @@ class LorentzModule(nn.Module):
         self.manifold = Lorentz() if manifold is None else manifold
         self._checked: set[str] = set()
 
-    def check_input(self, x: Tensor, features: int | None = None, *, name: str = "input") -> None:
-        """Refuse points of another width; see whether they are points as :func:`set_checks` says, and warn if not."""
+    def check_input(
+        self, x: Tensor, features: int | None = None, *, name: str = "input", like: Tensor | None = None
+    ) -> None:
+        """Refuse points of another width, or of another dtype than the parameter ``like`` that they are multiplied by;
+        see whether they are points as :func:`set_checks` says, and warn if not.
+        """
+        if like is not None and x.dtype != like.dtype and not torch.is_autocast_enabled(x.device.type):
+            raise ValueError(
+                f"expected {name} of the layer's {like.dtype}, got {x.dtype}; points change their dtype by "
+                f"projx({name}.to({like.dtype})), which rebuilds time, layers by .to({x.dtype})"
+            )
         self.manifold.validate(x, features, name=name)
         if torch.compiler.is_compiling() or (name in self._checked and _checks == "once") or _checks == "never":
             return
@@ -82,8 +92,12 @@ class LorentzModule(nn.Module):
         if param is not None and name in self.manifold_parameters:
             self._mark(param)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """As of any module. But since it is here, FSDP2 sets parameters by it, not past :meth:`register_parameter`."""
+        super().__setattr__(name, value)
+
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
+        super().__setstate__({"_checked": set(), **state})
         self._mark_points()
 
     def _apply(self, fn: Callable[..., Any], recurse: bool = True) -> Any:
@@ -100,10 +114,15 @@ class LorentzModule(nn.Module):
             param.manifold, param.space_only = self.manifold, True
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
-        """Files of older versions hold points with their time: it is checked, and left out."""
+        """Files of older versions hold points with their time: it is checked, and left out; and scalars."""
+        for name, param in self._parameters.items():
+            value = state_dict.get(prefix + name)
+            if value is not None and not value.dim() and param is not None and param.shape == (1,):
+                state_dict[prefix + name] = value[None]
+        older = self.manifold_parameters and without_curvature(state_dict, prefix + "manifold.")
         for name in self.manifold_parameters:
             points = state_dict.get(prefix + name)
-            if points is not None and not points.is_meta and bool(points[..., 0].any()):
+            if older and points is not None and not points.is_meta and bool(points[..., 0].any()):
                 try:
                     self.manifold.check_point(points, name=prefix + name)
                 except ValueError as error:

@@ -90,7 +90,7 @@ class LorentzMultiheadAttention(LorentzModule):
         last = {**last_options(options, out_form), "in_heads": num_heads}
         self.out_proj = LorentzLinear(embed_dim, embed_dim, bias, **last)
         factory: dict[str, Any] = {"device": device, "dtype": dtype}
-        self.softmax_scale = nn.Parameter(torch.empty((), **factory)) if learnable_scale else None
+        self.softmax_scale = nn.Parameter(torch.empty(1, **factory)) if learnable_scale else None
         self._reset_scale()
 
     def reset_parameters(self) -> None:
@@ -105,10 +105,11 @@ class LorentzMultiheadAttention(LorentzModule):
 
     def _logit_scale(self) -> Curvature | None:
         """s of :func:`lorentz_attention`; None for its own."""
+        learned = None if self.softmax_scale is None else self.softmax_scale.squeeze()
         if self.form != "scaled":
-            return None if self.softmax_scale is None else 1.0 / self.softmax_scale
+            return None if learned is None else 1.0 / learned
         scale = attention_scale(self.embed_dim, self.head_dim, K=self.manifold.K)
-        return scale if self.softmax_scale is None else scale / self.softmax_scale
+        return scale if learned is None else scale / learned
 
     def forward(
         self,
@@ -182,8 +183,8 @@ class LorentzMultiheadAttention(LorentzModule):
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """q, k and v as ``(..., heads, length, head_dim)``; one GEMM for all three in self-attention."""
         layers = (self.q_proj, self.k_proj, self.v_proj)
-        same = query is key and key is value and len({p.in_features for p in layers}) == 1
-        if same and all(_is_one_product(p) for p in layers):
+        same = query is key and key is value and all(_is_one_product(p) for p in layers)
+        if same and len({p.in_features for p in layers}) == 1:
             q, k, v = self.q_proj.side_by_side(layers[1:], query).unbind(-3)
         else:
             q, k, v = (p(x) for p, x in zip(layers, (query, key, value), strict=True))
@@ -220,7 +221,9 @@ class LorentzMultiheadAttention(LorentzModule):
         return f"embed_dim={self.embed_dim}, num_heads={self.num_heads}, dropout={self.dropout}, form={self.form}"
 
 
-def _is_one_product(layer: LorentzLinear) -> bool:
-    """Whether a layer does no more than its product and lift, unwatched by hooks."""
+def _is_one_product(layer: nn.Module) -> bool:
+    """Whether a layer is ours (adapters wrap layers), does no more than its product and lift, and has no hooks."""
+    if not isinstance(layer, LorentzLinear):
+        return False
     bare = layer.gate_bias and layer.activation is None and not layer.dropout
     return bare and layer.form != "paper_code" and not layer.watched

@@ -55,6 +55,8 @@ class LorentzPositionalEncoding(LorentzModule):
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__(manifold)
+        if d_model < 2:
+            raise ValueError(f"expected at least 2 ambient coordinates, got d_model={d_model}")
         if kind not in ("learned", "sinusoidal"):
             raise ValueError(f"expected kind 'learned' or 'sinusoidal', got {kind!r}")
         if not 0.0 <= dropout <= 1.0:

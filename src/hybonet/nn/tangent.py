@@ -63,7 +63,7 @@ class TangentLinear(LorentzModule):
             nn.init.zeros_(self.bias)
 
     def forward(self, x: Tensor, residual: Tensor | None = None) -> Tensor:
-        self.check_input(x, self.in_features)
+        self.check_input(x, self.in_features, like=self.weight)
         tangent = sparse_log0(x, K=self.manifold.K) if is_sparse_rows(x) else self.manifold.logmap0(x)[..., 1:]
         tangent = dropped(tangent, self.dropout, self.training)
         if self.activation is not None:

@@ -11,13 +11,19 @@ from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
 from hybonet.geometry.numerics import MAX_LOG_CURVATURE
-from hybonet.optim.parameters import adopt_groups, has_time, manifold_of
+from hybonet.optim.parameters import adopt_groups, has_time, manifold_of, rows_here
 from hybonet.optim.row_updates import fill_time
 
 
-def k_of(manifold: Lorentz) -> float:
-    """-1/K as a number."""
-    return -1.0 / manifold.curvature
+@torch._disable_dynamo
+def _ks(manifolds: Iterable[Lorentz | None], *, as_tensors: bool) -> dict[Lorentz, Any]:
+    """-1/K by manifold: as numbers, or, where nothing may wait for a device, learned ones as tensors."""
+    known = {manifold for manifold in manifolds if manifold is not None}
+    ks: dict[Lorentz, Any] = {}
+    for each in known:
+        K: Any = each.K if as_tensors and each.learnable and not each.sharded else each.curvature
+        ks[each] = -1.0 / (K.detach() if isinstance(K, Tensor) else K)
+    return ks
 
 
 class RiemannianOptimizer(torch.optim.Optimizer):
@@ -29,12 +35,18 @@ class RiemannianOptimizer(torch.optim.Optimizer):
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         (group,) = adopt_groups([param_group], self.defaults)
         super().add_param_group(group)
+        for param in self.param_groups[-1]["params"]:
+            manifold_of(param)  # refuses other geometries at once
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         for group in self.param_groups:  # of an older version
             for name, value in self.defaults.items():
                 group.setdefault(name, value)
+        for param, kept in self.state.items():  # what is a vector of one number was a scalar once
+            scalars = [name for name, value in kept.items() if isinstance(value, Tensor) and not value.dim()]
+            for name in scalars if param.shape == (1,) else ():
+                kept[name] = kept[name] if name == "step" else kept[name][None]
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> float | None:  # type: ignore[override]
@@ -45,7 +57,9 @@ class RiemannianOptimizer(torch.optim.Optimizer):
                 loss = closure()
         points = {param: manifold_of(param) for group in self.param_groups for param in group["params"]}
         # A learned curvature may be among the parameters: every point is stepped with the value the loss was made with.
-        ks = {manifold: k_of(manifold) for manifold in points.values() if manifold is not None}
+        devices = [param.device.type for param in points]
+        captured = any(group.get("capturable") for group in self.param_groups) and "cpu" not in devices
+        ks = _ks(points.values(), as_tensors=captured)
         for group in self.param_groups:
             given = [param for param in group["params"] if param.grad is not None]
             euclidean = [param for param in given if points[param] is None]
@@ -59,25 +73,26 @@ class RiemannianOptimizer(torch.optim.Optimizer):
         for manifold in ks:
             if manifold.learnable:
                 manifold.log_neg_curvature.clamp_(-MAX_LOG_CURVATURE, MAX_LOG_CURVATURE)
+        moved = _ks((m for m in ks if m.learnable), as_tensors=captured)
         for param, manifold in points.items():
-            if manifold is not None and manifold.learnable and has_time(param):
-                fill_time(param, k_of(manifold))
+            if manifold in moved and has_time(param):
+                fill_time(rows_here(param), moved[manifold])
         return loss
 
     @torch._disable_dynamo  # the loops for points are quick as they are; a compiled step leaves them alone
-    def _step_points(self, param: Tensor, k: float, group: dict[str, Any]) -> None:
+    def _step_points(self, param: Tensor, k: float | Tensor, group: dict[str, Any]) -> None:
         self._step_manifold(param, k, group)
 
     def _step_euclidean(self, params: list[Tensor], group: dict[str, Any]) -> None:
         raise NotImplementedError
 
-    def _step_manifold(self, param: Tensor, k: float, group: dict[str, Any]) -> None:
+    def _step_manifold(self, param: Tensor, k: float | Tensor, group: dict[str, Any]) -> None:
         raise NotImplementedError
 
     @staticmethod
     @contextmanager
     def touched_rows(
-        param: Tensor, tables: list[Tensor | None], k: float | None = None, *, maximize: bool
+        param: Tensor, tables: list[Tensor | None], k: float | Tensor | None = None, *, maximize: bool
     ) -> Iterator[tuple[Tensor, list[Any]]]:
         """The gradient and the rows of the tables that it touches; what is changed in them is written back.
 
@@ -86,6 +101,8 @@ class RiemannianOptimizer(torch.optim.Optimizer):
         """
         grad = param.grad
         assert grad is not None
+        tables = [None if table is None else rows_here(table) for table in tables]
+        grad = rows_here(grad)
         grad = -grad if maximize else grad
         if grad.is_sparse:
             grad = grad.coalesce()

@@ -46,6 +46,18 @@ def has_time(param: Tensor) -> bool:
     return not getattr(param, "space_only", False)
 
 
+def rows_here(table: Any) -> Tensor:
+    """The rows that this process holds of a tensor that FSDP2 has shared out; any other tensor itself."""
+    if not hasattr(table, "to_local"):
+        return table
+    if any(placement.is_partial() or placement.is_shard(table.dim() - 1) for placement in table.placements):
+        raise ValueError(
+            f"expected points shared out by rows, got {table.placements} of a tensor of shape {tuple(table.shape)}; "
+            "leave shard_placement_fn out"
+        )
+    return table.to_local()
+
+
 def parameter_groups(
     model: nn.Module, *, weight_decay: float = 0.0, decay_manifold: bool = False
 ) -> list[dict[str, Any]]:
@@ -152,23 +164,34 @@ def clip_grad_norm_(
 
 
 def _squared_norm(param: Tensor) -> Tensor:
-    grad = param.grad
-    assert grad is not None
+    grad: Any = param.grad
     point: Tensor = param
+    manifold = manifold_of(param)
+    if hasattr(grad, "to_local"):
+        from torch.distributed.tensor import DTensor, Partial, Replicate
+
+        if manifold is not None:
+            point = rows_here(point)
+        kinds = [Partial() if placement.is_shard() else Replicate() for placement in grad.placements]
+        square: Any = DTensor.from_local(_square_of(point, grad.to_local(), manifold), grad.device_mesh, kinds)
+        return square.full_tensor()
     if grad.is_sparse:
         grad = param.grad = grad.coalesce()
         point, grad = param[grad.indices()[0]], grad.values()
-    point, grad = working(point), working(grad)  # half precision has no room for squares
-    manifold = manifold_of(param)
-    if manifold is not None and kernels.run_on(point, grad):
+    return _square_of(point, grad, manifold)
+
+
+def _square_of(point: Tensor, grad: Tensor, manifold: Lorentz | None) -> Tensor:
+    grad = working(grad)  # half precision has no room for squares
+    if manifold is None:
+        return torch.linalg.vector_norm(grad).square()
+    rows = [tensor.reshape(-1, tensor.shape[-1]) for tensor in (working(point), grad)]
+    if kernels.run_on(*rows):
         from hybonet.kernels.row_updates import riemannian_squares
 
-        rows = [tensor.view(-1, tensor.shape[-1]) for tensor in (point, grad)]
         squares = grad.new_empty(len(rows[0]))
         riemannian_squares(*rows, -1.0 / manifold.curvature, squares)
         return squares.sum().clamp_min(0.0)
     square = torch.linalg.vector_norm(grad).square()
-    if manifold is not None:
-        slopes = row_dots(point.reshape(-1, point.shape[-1]), grad.reshape(-1, grad.shape[-1]))
-        square = square - 2.0 * grad[..., 0].square().sum() - manifold.K * slopes.square().sum()
+    square = square - 2.0 * grad[..., 0].square().sum() - manifold.curvature * row_dots(*rows).square().sum()
     return square.clamp_min(0.0)

@@ -46,6 +46,8 @@ class RiemannianAdam(RiemannianOptimizer):
         maximize: climb instead of descend.
         foreach, fused: how torch is to step Euclidean parameters (and points with ``update="chart"``); by default it is
             fused on processors, elsewhere torch chooses.
+        capturable: keep counts of steps on the device and wait for nothing, as CUDA graphs need it; without effect on
+            processors.
         compiled: run the exact update through ``torch.compile`` (needs a C++ compiler; faster after the first step).
 
     Example:
@@ -77,6 +79,7 @@ class RiemannianAdam(RiemannianOptimizer):
         maximize: bool = False,
         foreach: bool | None = None,
         fused: bool | None = None,
+        capturable: bool = False,
         compiled: bool = False,
     ) -> None:
         for name, value, valid in (
@@ -104,6 +107,7 @@ class RiemannianAdam(RiemannianOptimizer):
             "maximize": maximize,
             "foreach": foreach,
             "fused": fused,
+            "capturable": capturable,
             "compiled": compiled,
         }
         super().__init__(params, defaults)
@@ -119,7 +123,7 @@ class RiemannianAdam(RiemannianOptimizer):
                 with self.touched_rows(param, self._tables(param, group), maximize=group["maximize"]) as (g, rows):
                     _adam([rows], [g], [self._steps(param)], group, group["weight_decay"])
 
-    def _step_manifold(self, param: Tensor, k: float, group: dict[str, Any]) -> None:
+    def _step_manifold(self, param: Tensor, k: float | Tensor, group: dict[str, Any]) -> None:
         decay = group["weight_decay"] if group["decay_manifold"] else 0.0
         if group["update"] == "chart":
             self._step_chart(param, k, group, decay)
@@ -130,14 +134,14 @@ class RiemannianAdam(RiemannianOptimizer):
             if group["compiled"]:
                 # Numbers that change from step to step enter as tensors, or each would be compiled anew.
                 for name in ("step_size", "correction2"):
-                    constants[name] = torch.tensor(constants[name], dtype=x.dtype)
+                    constants[name] = torch.as_tensor(constants[name], dtype=x.dtype)
                 _compiled_adam_rows()(x, g, m, v, largest, **constants)
             elif largest is None and kernels.run_on(x, g, m, v):
                 adam_rows_in_one_pass(x, g, m, v, **constants)
             else:
                 in_blocks(adam_rows, [x, g, m, v, largest], **constants)
 
-    def _step_chart(self, param: Tensor, k: float, group: dict[str, Any], decay: float) -> None:
+    def _step_chart(self, param: Tensor, k: float | Tensor, group: dict[str, Any], decay: float) -> None:
         precondition = group["precondition"]
         with self.touched_rows(param, self._tables(param, group), k, maximize=group["maximize"]) as (g, rows):
             x, m, v, largest = rows
@@ -157,7 +161,14 @@ class RiemannianAdam(RiemannianOptimizer):
         """The parameter with its moments: first, second and, for amsgrad, the largest second."""
         state = self.state[param]
         if not state:
-            state["step"] = torch.zeros((), dtype=torch.float32)
+            if param.dtype == torch.float16:
+                raise ValueError(
+                    f"expected parameters with room for squares of gradients, got float16 of shape "
+                    f"{tuple(param.shape)}; keep them in float32 and compute under torch.autocast with "
+                    "torch.amp.GradScaler, or use bfloat16"
+                )
+            device = param.device if _captured(group, param) else None
+            state["step"] = torch.zeros((), dtype=torch.float32, device=device)
             state["exp_avg"] = torch.zeros_like(param)
             state["exp_avg_sq"] = second(param)
             if group["amsgrad"]:
@@ -168,9 +179,9 @@ class RiemannianAdam(RiemannianOptimizer):
         return self.state[param]["step"]
 
 
-def _constants(steps: Tensor, k: float, group: dict[str, Any], weight_decay: float) -> dict[str, Any]:
+def _constants(steps: Tensor, k: float | Tensor, group: dict[str, Any], weight_decay: float) -> dict[str, Any]:
     """What all rows of a table have in common in the step of that number."""
-    (beta1, beta2), count = group["betas"], float(steps)
+    (beta1, beta2), count = group["betas"], steps if steps.device.type != "cpu" else float(steps)
     return {
         "k": k,
         "beta1": beta1,
@@ -208,9 +219,14 @@ def _adam(
         weight_decay=weight_decay,
         eps=group["eps"],
         maximize=False,
+        capturable=_captured(group, params[0]),
         foreach=group["foreach"],
         fused=_fused(group, (*params, *grads, *first, *second, *largest)),
     )
+
+
+def _captured(group: dict[str, Any], param: Tensor) -> bool:
+    return group["capturable"] and param.device.type != "cpu"
 
 
 def _fused(group: dict[str, Any], tensors: tuple[Tensor, ...]) -> bool | None:

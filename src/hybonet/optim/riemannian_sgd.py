@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from torch import Tensor, nn
+from torch.optim.sgd import sgd as euclidean_sgd
 
 from hybonet.optim.base import RiemannianOptimizer
 from hybonet.optim.row_updates import in_blocks, sgd_rows
@@ -22,6 +23,7 @@ class RiemannianSGD(RiemannianOptimizer):
         lr, momentum, dampening, nesterov, maximize: as in ``torch.optim.SGD``. As in geoopt, the momentum buffer
             starts at the first Euclidean gradient, so that the first step counts it twice (Euclidean parameters' too).
         weight_decay: L2 penalty on Euclidean parameters; on points too with ``decay_manifold``.
+        foreach, fused: how torch is to step Euclidean parameters.
 
     Example:
         >>> import torch
@@ -47,6 +49,8 @@ class RiemannianSGD(RiemannianOptimizer):
         *,
         maximize: bool = False,
         decay_manifold: bool = False,
+        foreach: bool | None = None,
+        fused: bool | None = None,
     ) -> None:
         if min(lr, momentum, weight_decay) < 0:
             raise ValueError(
@@ -63,6 +67,8 @@ class RiemannianSGD(RiemannianOptimizer):
             "nesterov": nesterov,
             "maximize": maximize,
             "decay_manifold": decay_manifold,
+            "foreach": foreach,
+            "fused": fused,
         }
         super().__init__(params, defaults)
 
@@ -78,16 +84,18 @@ class RiemannianSGD(RiemannianOptimizer):
         return state["momentum_buffer"]
 
     def _step_euclidean(self, params: list[Tensor], group: dict[str, Any]) -> None:
+        dense = [param for param in params if not param.grad.is_sparse]  # type: ignore[union-attr]
+        if dense:
+            grads: list[Any] = [param.grad for param in dense]
+            grads = [-grad for grad in grads] if group["maximize"] else grads
+            _sgd(dense, grads, [self._momentum_buffer(param, group) for param in dense], group)
         for param in params:
-            tables = [param, self._momentum_buffer(param, group)]
-            if param.grad is not None and param.grad.is_sparse:
-                with self.touched_rows(param, tables, maximize=group["maximize"]) as (grad, rows):
-                    _sgd(grad, rows[0], rows[1], group)
-            else:
-                given: Any = param.grad
-                _sgd(-given if group["maximize"] else given, param, tables[1], group)
+            if param.grad.is_sparse:  # type: ignore[union-attr]
+                tables = [param, self._momentum_buffer(param, group)]
+                with self.touched_rows(param, tables, maximize=group["maximize"]) as (grad, (x, buffer)):
+                    _sgd([x], [grad], [buffer], group)
 
-    def _step_manifold(self, param: Tensor, k: float, group: dict[str, Any]) -> None:
+    def _step_manifold(self, param: Tensor, k: float | Tensor, group: dict[str, Any]) -> None:
         tables = [param, self._momentum_buffer(param, group)]
         with self.touched_rows(param, tables, k, maximize=group["maximize"]) as (g, (x, m)):
             in_blocks(
@@ -102,11 +110,14 @@ class RiemannianSGD(RiemannianOptimizer):
             )
 
 
-def _sgd(grad: Tensor, x: Tensor, buffer: Tensor | None, group: dict[str, Any]) -> None:
-    """The Euclidean step, in place."""
-    if group["weight_decay"]:
-        grad = grad.add(x, alpha=group["weight_decay"])
-    if buffer is not None:
-        buffer.mul_(group["momentum"]).add_(grad, alpha=1 - group["dampening"])
-        grad = grad.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
-    x.add_(grad, alpha=-group["lr"])
+def _sgd(params: list[Tensor], grads: list[Any], buffers: list[Tensor | None], group: dict[str, Any]) -> None:
+    """torch's own step, in place."""
+    euclidean_sgd(
+        params,
+        grads,
+        buffers,
+        foreach=group["foreach"],
+        fused=group["fused"],
+        maximize=False,
+        **{name: group[name] for name in ("lr", "momentum", "dampening", "nesterov", "weight_decay")},
+    )
