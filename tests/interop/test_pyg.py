@@ -1,5 +1,6 @@
-"""Networks to PyTorch Geometric and back."""
+"""Networks to PyTorch Geometric and back, its loaders, and counterparts of its modules."""
 
+import warnings
 from typing import Any
 
 import pytest
@@ -8,11 +9,21 @@ import torch
 pytest.importorskip("torch_geometric")
 
 from torch_geometric.data import Data, HeteroData
-from torch_geometric.loader import NeighborLoader
+from torch_geometric.loader import LinkNeighborLoader, NeighborLoader
+from torch_geometric.nn import JumpingKnowledge, MessagePassing, global_mean_pool, to_hetero
 
+from hybonet import Lorentz
 from hybonet.data import GraphData, NodeSplit, disease_tree
-from hybonet.interop.pyg import LoaderSampler, from_pyg, to_pyg
-from hybonet.nn import EuclideanToLorentz, LorentzGraphAttention, LorentzGraphConv
+from hybonet.interop.pyg import (
+    LoaderSampler,
+    LorentzCentroidAggregation,
+    LorentzJumpingKnowledge,
+    OntoManifold,
+    from_pyg,
+    to_pyg,
+)
+from hybonet.nn import EuclideanToLorentz, LorentzDistanceHead, LorentzGraphAttention, LorentzGraphConv
+from hybonet.testing import assert_on_sheet
 
 
 def test_there_and_back() -> None:
@@ -164,3 +175,89 @@ def test_samplers_refuse_what_they_cannot_sample() -> None:
     )
     with pytest.raises(ValueError, match="expected different nodes in a batch"):
         next(iter(loader))
+
+
+def test_links_are_loaded_with_their_surroundings() -> None:
+    data = directed_graph()
+    sampler = LoaderSampler(data, hops=2, fan_out=5)
+    loader = LinkNeighborLoader(
+        data, [5, 5], neighbor_sampler=sampler, edge_label_index=data.edge_index, neg_sampling_ratio=1.0, batch_size=10
+    )
+    links = []
+    for batch in loader:
+        assert torch.equal(data.edge_index[:, batch.e_id], batch.n_id[batch.edge_index])
+        links.append(batch.n_id[batch.edge_label_index][:, batch.edge_label == 1])
+        assert int((batch.edge_label == 0).sum()) == int((batch.edge_label == 1).sum())
+    assert torch.equal(torch.cat(links, dim=1), data.edge_index)
+
+
+def test_nodes_are_pooled_by_graph() -> None:
+    manifold = Lorentz(-2.0)
+    pool, x = LorentzCentroidAggregation(manifold), manifold.random_normal(7, 5)
+    batch = torch.tensor([0, 0, 0, 1, 1, 3, 3])
+    graphs = pool(x, batch, dim_size=4)
+    assert_on_sheet(graphs, manifold=manifold)
+    torch.testing.assert_close(graphs[0], manifold.centroid(x[:3]), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(graphs[2], manifold.origin(5))
+    with pytest.warns(UserWarning, match="off the sheet"):
+        LorentzDistanceHead(5, 3, manifold=manifold)(global_mean_pool(x, batch))
+
+
+def test_the_centroid_aggregates_messages() -> None:
+    class Averaging(MessagePassing):
+        def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+            return self.propagate(edge_index, x=x)
+
+    graph, manifold = directed_graph(), Lorentz()
+    x = manifold.random_normal(50, 5)
+    out = Averaging(aggr=LorentzCentroidAggregation(manifold))(x, graph.edge_index)
+    assert_on_sheet(out, manifold=manifold)
+    node = int(graph.edge_index[1, 0])
+    neighbours = graph.edge_index[0, graph.edge_index[1] == node]
+    torch.testing.assert_close(out[node], manifold.centroid(x[neighbours]), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("aggr", ["sum", "mean"])
+def test_two_kinds_of_edges_make_one_point(aggr: str) -> None:
+    class Net(torch.nn.Module):
+        def __init__(self, again: bool) -> None:
+            super().__init__()
+            self.conv = LorentzGraphConv((5, 5), 4, add_self_loops=False)
+            self.again = OntoManifold() if again else torch.nn.Identity()
+            self.head = LorentzDistanceHead(4, 3)
+
+        def forward(self, x: torch.Tensor, edge_index: torch.Tensor) -> torch.Tensor:
+            return self.head(self.again(self.conv(x, edge_index)))
+
+    manifold = Lorentz()
+    kinds = (
+        ["paper", "author"],
+        [("author", "wrote", "paper"), ("paper", "cites", "paper"), ("paper", "of", "author")],
+    )
+    x = {"paper": manifold.random_normal(6, 5), "author": manifold.random_normal(6, 5)}
+    edges = {kind: torch.randint(6, (2, 12)) for kind in kinds[1]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        out = to_hetero(Net(again=True), kinds, aggr=aggr)(x, edges)
+    assert out["paper"].shape == (6, 3)
+    with pytest.warns(UserWarning, match="LorentzDistanceHead.*off the sheet"):
+        to_hetero(Net(again=False), kinds, aggr=aggr)(x, edges)
+
+
+@pytest.mark.parametrize("mode", ["centroid", "cat"])
+def test_jumping_knowledge(mode: str) -> None:
+    manifold = Lorentz(-0.5)
+    jump, layers = LorentzJumpingKnowledge(mode, 5, 3, manifold=manifold), list(manifold.random_normal(3, 6, 5))
+    out = jump(layers)
+    assert_on_sheet(out, manifold=manifold)
+    out.sum().backward()
+    assert all(p.grad is not None for p in jump.parameters())
+    if mode == "centroid":
+        even = manifold.centroid(torch.stack(layers, dim=1))
+        torch.testing.assert_close(out, even, rtol=1e-4, atol=1e-4)
+    with pytest.raises(ValueError, match="points of 3 layers, got 2"):
+        jump(layers[:2])
+    with pytest.raises(ValueError, match="'centroid' or 'cat', got 'max'"):
+        LorentzJumpingKnowledge("max", 5, 3)
+    with pytest.warns(UserWarning, match="off the sheet"):
+        LorentzDistanceHead(5, 3, manifold=manifold)(JumpingKnowledge("max")(layers))

@@ -1,4 +1,4 @@
-"""Networks to and from PyTorch Geometric's ``Data`` (extra ``graph``), and sampled neighbours for its loader."""
+"""PyTorch Geometric (extra ``graph``): networks to and from ``Data``, sampled neighbours for its loaders, layers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,23 @@ from hybonet.data.graphs.neighbour_sampling import NeighbourSampler
 
 try:
     from torch_geometric.data import Data
-    from torch_geometric.sampler import BaseSampler, NodeSamplerInput, SamplerOutput
+    from torch_geometric.sampler import BaseSampler, EdgeSamplerInput, NegativeSampling, NodeSamplerInput, SamplerOutput
+    from torch_geometric.sampler.neighbor_sampler import edge_sample
 except ImportError:
     raise ImportError(
         "expected PyTorch Geometric for hybonet.interop.pyg, but it is not installed; run pip install hybonet[graph]"
     ) from None
+
+from hybonet.interop.pyg_layers import LorentzCentroidAggregation, LorentzJumpingKnowledge, OntoManifold
+
+__all__ = [
+    "LoaderSampler",
+    "LorentzCentroidAggregation",
+    "LorentzJumpingKnowledge",
+    "OntoManifold",
+    "from_pyg",
+    "to_pyg",
+]
 
 _MASKS = ("train_mask", "val_mask", "test_mask")
 _EDGE_PARTS = ("edge_weight", "edge_attr")
@@ -93,7 +105,8 @@ def from_pyg(data: Any, *, source: str = "pyg") -> GraphData:
 
 
 class LoaderSampler(BaseSampler):
-    """Sampled neighbours for PyTorch Geometric's ``NeighborLoader`` in plain torch: no ``pyg-lib`` is needed.
+    """Sampled neighbours for PyTorch Geometric's ``NeighborLoader`` and ``LinkNeighborLoader`` in plain torch: no
+    ``pyg-lib`` is needed.
 
     A batch holds the nodes asked for first, then those met on the way; edges go from neighbour to node, and have their
     weights and attributes with them. The loader takes its own ``num_neighbors`` too, but does not read it.
@@ -123,8 +136,9 @@ class LoaderSampler(BaseSampler):
             raise ValueError("expected edge_index in the Data, got none; set data.edge_index, (2, edges)")
         _check_edges(data.edge_index, int(data.num_nodes))
         edges = data.edge_index.cpu().long()
+        self.num_nodes = int(data.num_nodes)
         self.hops, self.fan_out = hops, max(1, edges.shape[1]) if fan_out is None else fan_out
-        self.sampler, self._columns = NeighbourSampler.directed(edges, int(data.num_nodes))
+        self.sampler, self._columns = NeighbourSampler.directed(edges, self.num_nodes)
 
     @property
     def edge_permutation(self) -> Tensor:
@@ -135,12 +149,17 @@ class LoaderSampler(BaseSampler):
         """The sub-graph around the nodes of a batch."""
         if len(index.node.unique()) < len(index.node):
             raise ValueError("expected different nodes in a batch, got one twice; give input_nodes without repetition")
-        part, edges = self.sampler.sample_edges(index.node, self.hops, self.fan_out)
-        return SamplerOutput(part.nodes, *part.edge_index, edge=edges, metadata=(index.input_id, index.time))
+        found = self._around(index.node)
+        found.metadata = (index.input_id, index.time)
+        return found
 
-    def sample_from_edges(self, index: Any, neg_sampling: Any = None) -> SamplerOutput:
-        """Not there: links are learned in batches by ``hybonet train graph`` with ``batch_size``."""
-        raise NotImplementedError("expected a NeighborLoader; for links use hybonet train graph --set batch_size=…")
+    def sample_from_edges(self, index: EdgeSamplerInput, neg_sampling: NegativeSampling | None = None) -> SamplerOutput:
+        """The sub-graph around the ends of a batch of links, and of the drawn ones beside them."""
+        return edge_sample(index, self._around, self.num_nodes, disjoint=False, neg_sampling=neg_sampling)
+
+    def _around(self, nodes: Tensor, _: Tensor | None = None) -> SamplerOutput:
+        part, edges = self.sampler.sample_edges(nodes, self.hops, self.fan_out)
+        return SamplerOutput(part.nodes, *part.edge_index, edge=edges)
 
 
 def _edges_of(data: Data, notes: list[str]) -> Tensor:
