@@ -25,13 +25,13 @@ INDEX = torch.arange(20).view(4, 5)
 class Config(transformers.PretrainedConfig):
     model_type = "hybonet-toy"
 
-    def __init__(self, vocab_size=20, classes=5, learnable=False, **options):
+    def __init__(self, vocab_size=20, classes=5, K=-2.0, learnable=False, **options):
         super().__init__(**options)
-        self.vocab_size, self.classes, self.learnable = vocab_size, classes, learnable
+        self.K, self.vocab_size, self.classes, self.learnable = K, vocab_size, classes, learnable
 
 
 def build(net, config, form):
-    manifold = Lorentz(-2.0, learnable=config.learnable)
+    manifold = Lorentz(config.K, learnable=config.learnable)
     layer = LorentzTransformerEncoderLayer(8, 2, 12, 0.0, manifold=manifold)
     net.table = LorentzEmbedding(config.vocab_size, 8, form=form, manifold=manifold)
     net.positions = LorentzPositionalEncoding(8, 32, kind="sinusoidal", manifold=manifold)
@@ -104,8 +104,12 @@ def test_trainer_with_its_default_optimizer(learnable, tmp_path):
 @pytest.mark.parametrize("learnable", [False, True])
 def test_what_a_file_lacks_starts_as_ever(learnable, tmp_path):
     net = Ours(Config(learnable=learnable))
+    optimizer = torch.optim.AdamW(net.parameters(), lr=0.1)
+    net(INDEX, INDEX % 5)["loss"].backward()
+    optimizer.step()
     net.save_pretrained(tmp_path)
     twin = Ours.from_pretrained(tmp_path)
+    assert twin.table.manifold.curvature == pytest.approx(net.table.manifold.curvature)
     torch.testing.assert_close(net(INDEX)["logits"], twin(INDEX)["logits"])  # positions, which are not stored, too
     other = Ours.from_pretrained(tmp_path, config=Config(classes=9, learnable=learnable), ignore_mismatched_sizes=True)
     assert torch.equal(other.table.weight, net.table.weight)
@@ -113,6 +117,12 @@ def test_what_a_file_lacks_starts_as_ever(learnable, tmp_path):
     assert 0.5 < weight[:, 1:].std() * (3 * 7) ** 0.5 < 2.0, "drawn by the head's own rule"
     assert not weight[:, 0].any()
     assert_sound(other)
+
+
+def test_a_file_of_another_curvature_is_refused(tmp_path):
+    Ours(Config()).save_pretrained(tmp_path)
+    with pytest.raises((RuntimeError, ValueError), match="expected curvature K = -1, got K = -2"):
+        Ours.from_pretrained(tmp_path, config=Config(K=-1.0))
 
 
 @pytest.mark.parametrize("form", ["scaled", "paper"])

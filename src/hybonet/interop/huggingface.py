@@ -35,7 +35,7 @@ class LorentzPreTrainedModel(transformers.PreTrainedModel):
         if isinstance(module, LorentzModule | Lorentz) and hasattr(module, "reset_parameters"):
             known = [p for p in module.parameters() if getattr(p, "_is_hf_initialized", False)]
             values = [p.clone() for p in known]
-            module.reset_parameters()
+            module.reset_parameters()  # type: ignore[operator]
             for param, value in zip(known, values, strict=True):
                 param.copy_(value)
         elif not isinstance(module, LorentzModule):
@@ -69,9 +69,7 @@ class LorentzPreTrainedModel(transformers.PreTrainedModel):
             return super()._get_resized_lm_head(old_lm_head, new_num_tokens, transposed, mean_resizing)
         if len(old_lm_head.weight) != new_num_tokens:  # else they are the rows of a table that has been resized
             table = nn.Embedding.from_pretrained(old_lm_head.weight.detach().clone())
-            resized = super()._get_resized_embeddings(
-                table, new_num_tokens, mean_resizing=more.get("mean_resizing", True)
-            )
+            resized = super()._get_resized_embeddings(table, new_num_tokens, None, mean_resizing)
             _replace(old_lm_head.weight, resized.weight.detach())
             old_lm_head.weight.data[:, 0] = 0.0
         if old_lm_head.bias is not None:
@@ -83,5 +81,5 @@ class LorentzPreTrainedModel(transformers.PreTrainedModel):
         return old_lm_head
 
 
-def _replace(param: nn.Parameter, value: Tensor) -> None:
+def _replace(param: Tensor, value: Tensor) -> None:
     param.data = value  # the parameter itself stays: optimisers and tied layers hold it

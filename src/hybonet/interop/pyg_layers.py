@@ -39,7 +39,7 @@ class LorentzCentroidAggregation(LorentzModule, Aggregation):
         dim: int = -2,
     ) -> Tensor:
         self.check_input(x)
-        total = self.reduce(working(x), index, ptr, dim_size, dim, reduce="sum")
+        total = self.reduce(working(x), index, ptr, dim_size, dim, reduce="sum")  # type: ignore[operator]
         return to_sheet(total, K=self.manifold.K).to(x.dtype)
 
 

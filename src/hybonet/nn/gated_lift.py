@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from hybonet.geometry.fused import Fused, all_between, readable
+from hybonet.geometry.lorentz import require_coordinates
 from hybonet.geometry.numerics import Curvature, origin_time, precision, working
 from hybonet.nn.module import wide_in_autocast
 

@@ -99,9 +99,8 @@ class LorentzDistanceHead(LorentzModule):
         factory: dict[str, Any] = {"device": device, "dtype": dtype}
         self.weight = nn.Parameter(torch.empty(num_classes, in_features, **factory)) if tied is None else tied.weight
         self.bias = nn.Parameter(torch.empty(num_classes, **factory)) if bias else None
-        self.log_scale = (
-            nn.Parameter(torch.empty(1, **factory)) if form == "scaled" else None
-        )  # FSDP2 shards no scalars
+        # A vector, since FSDP2 shards no scalars.
+        self.log_scale = nn.Parameter(torch.empty(1, **factory)) if form == "scaled" else None
         self.reset_parameters()
 
     @torch.no_grad()
