@@ -134,6 +134,15 @@ FILES = {
         '[{"left_context_token": [], "mention_span": "Ada", "right_context_token": ["."], "y_str": ["person"]}]',
         "typing",
     ),
+    "triples of JSON": ("facts.json", json.dumps([row.split(",") for row in RING.splitlines()]), "kg"),
+    "triples with semicolons": ("facts.csv", RING.replace(",", ";"), "kg"),
+    "edges with weights and odd names": (
+        "e.csv",
+        "who,whom,how\n" + "".join(f"n{n},n{n + 1},{n}.5\n" for n in range(9)),
+        "graph",
+    ),
+    "a table with words": ("eyes.csv", "node,eyes,age\nann,blue,3\nbob,grey,4\ncat,blue,5\n", "features"),
+    "labels": ("labels.csv", "node,label\nann,x\nbob,y\n", "labels"),
     "features": ("ages.csv", "node,age,height\nann,31,1.7\nbob,47,1.8\n", "features"),
 }
 
@@ -151,6 +160,14 @@ def test_a_file_is_recognised_and_a_command_proposed(what: str) -> None:
     if not options:
         assert name in found["command"]
         assert found["command"] in call("data", "show", name)[1]
+
+
+def test_what_is_too_small_to_train_on_is_recognised_all_the_same() -> None:
+    Path("few.csv").write_text("ann,knows,bob\nbob,knows,cat\n")
+    code, shown, _ = call("data", "show", "few.csv")
+    assert code == 0
+    assert "triples of a knowledge graph" in shown
+    assert "as it is it cannot be trained on: expected a graph of which 5%" in " ".join(shown.split())
 
 
 def test_lists_paths_and_names_are_there_for_programs(tmp_path: Path) -> None:

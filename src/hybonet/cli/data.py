@@ -209,11 +209,20 @@ def _recognised(source: str, options: dict[str, Any]) -> dict[str, Any]:
         types = {label for mention in mentions for label in mention.types}
         return shown | {"statistics": {"mentions": len(mentions), "types": len(types)}, "sha256": {}}
     if found.kind == "features":
+        from hybonet.data.graphs.loading import open_table
         from hybonet.data.graphs.node_tables import read_features
 
-        names, values = read_features(read_source(source), None)
+        names, values = read_features(open_table(source, "node"), None)
         return shown | {"statistics": {"nodes": len(names), "features": values.shape[1]}, "sha256": {}}
-    return shown | _held(KINDS[found.kind].load(source, **options))
+    if found.kind == "labels":
+        return shown | {"statistics": {}, "sha256": {}}
+    try:
+        return shown | _held(KINDS[found.kind].load(source, **{**found.options, **options}))
+    except ValueError as error:
+        if not found.what or str(error).startswith(source):
+            raise
+        # It is what it seems to be, and every row is right, but it is too small, say: people want to know both.
+        return shown | {"statistics": {}, "sha256": {}, "notes": [f"as it is it cannot be trained on: {error}"]}
 
 
 def _held(data: Any) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from hybonet.data.io.cell_grid import Grid, Problems, ending_of, read_arrays, re
 from hybonet.data.io.column_choice import place_of
 from hybonet.data.io.first_row import first_row, header_note
 from hybonet.data.io.in_memory import MemoryTable, is_path, library_of, memory_table
+from hybonet.data.io.json_file import is_json, json_table
 from hybonet.data.io.source_file import SourceFile, read_source
 from hybonet.data.registry import DataSet, given_options, locate
 from hybonet.data.vocabulary import Vocabulary
@@ -43,7 +44,7 @@ def load_graph(
     normalise_rows: bool = False,
     add_degrees: bool = False,
 ) -> GraphData:
-    r"""A graph by name (``cora``, ``disease-small``), or from files: CSV, TSV (.tsv, .txt), Parquet or npz.
+    r"""A graph by name (``cora``, ``disease-small``), or from files: CSV, TSV (.tsv, .txt), JSON, Parquet or npz.
 
     The nodes are those of the feature table in its order; without one, those of the label table, after which come, with
     ``allow_unlabelled``, those that only the edges name; without either, those of the edges in alphabetical order. A
@@ -98,13 +99,13 @@ def load_graph(
         if isinstance(located, DataSet):
             return _load_named(located)
         data = located
-    files = {"edges": _table(data, "edge")}
+    files = {"edges": open_table(data, "edge")}
     parts: dict[str, Any] = {}
     if features is not None:
-        files["features"] = _table(features, "node")
+        files["features"] = open_table(features, "node")
         names, parts["features"] = read_features(files["features"], header, notes)
     if labels is not None:
-        files["labels"] = _table(labels, "label")
+        files["labels"] = open_table(labels, "label")
         found = read_labels(files["labels"], label_column, header, allow_unlabelled)
         if names is None:
             names = list(found)
@@ -139,10 +140,11 @@ def load_graph(
     return replace(graph, notes=tuple(notes))
 
 
-def _table(data: Any, row_is: str) -> SourceFile | Grid:
+def open_table(data: Any, row_is: str) -> SourceFile | Grid:
     """A file that was read, or a table of another library as text."""
     if is_path(data):
-        return read_source(data)
+        file = read_source(data)
+        return replace(json_table(file).grid(row_is), sha256=file.sha256) if is_json(file) else file
     if isinstance(data, Mapping):
         data = list(data.items())
     table = data if isinstance(data, MemoryTable) else memory_table(data)
@@ -179,7 +181,7 @@ def _read_edges(
         where, is_array = row_place(file), True
     else:
         by_name = columns is not None and any(isinstance(column, str) for column in columns)
-        grid = read_grid(file, row_is="edge", is_header=_is_edge_header, header=True if by_name else header)
+        grid = read_grid(file, row_is="edge", is_header=is_edge_header, header=True if by_name else header)
         places = _edge_columns(grid, columns)
         first, second = ([row[place] for row in grid.rows] for place in places)
         header_names, where, is_array = grid.header, grid.where, False
@@ -243,7 +245,8 @@ def _edge_columns(grid: Grid, columns: Sequence[str | int] | None) -> tuple[int,
     return 0, 1
 
 
-def _is_edge_header(row: list[str]) -> bool:
+def is_edge_header(row: list[str]) -> bool:
+    """Whether a row names the two ends of edges in usual words."""
     words = [cell.casefold() for cell in row]
     return all(any(word in known for word in words) for known in _EDGE_WORDS)
 

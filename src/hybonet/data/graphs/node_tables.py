@@ -19,8 +19,8 @@ from hybonet.data.io.source_file import SourceFile
 _MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "?"))
 #: A column of so many words or fewer has a number for each, one of more is hashed into some.
 _ONE_HOT, _HASHED = 32, 32
-_NODE_WORDS = frozenset(("node", "id", "name", "node_id"))
-_LABEL_WORDS = frozenset(("label", "class", "category", "y"))
+NODE_WORDS = frozenset(("node", "id", "name", "node_id"))
+LABEL_WORDS = frozenset(("label", "class", "category", "y"))
 
 
 def read_features(
@@ -187,7 +187,7 @@ def read_labels(
 
 
 def _is_label_header(row: list[str]) -> bool:
-    return row[0].casefold() in _NODE_WORDS or any(cell.casefold() in _LABEL_WORDS for cell in row[1:])
+    return row[0].casefold() in NODE_WORDS or any(cell.casefold() in LABEL_WORDS for cell in row[1:])
 
 
 def _unique_nodes(grid: Grid) -> list[str]:

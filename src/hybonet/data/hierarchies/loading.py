@@ -10,7 +10,8 @@ from typing import Any
 from hybonet.data.hierarchies.hierarchy import Hierarchy
 from hybonet.data.io.cell_grid import read_grid
 from hybonet.data.io.first_row import first_row
-from hybonet.data.io.in_memory import is_path, library_of, memory_table
+from hybonet.data.io.in_memory import MemoryTable, is_path, library_of, memory_table
+from hybonet.data.io.json_file import is_json, json_table
 from hybonet.data.io.parquet_file import pyarrow_modules, read_parquet
 from hybonet.data.io.source_file import SourceFile, read_source
 from hybonet.data.io.text_table import SEPARATOR_NAMES, decode, parse_table, separator_for
@@ -96,8 +97,7 @@ def load_hierarchy(data: Any) -> Hierarchy:
         return data
     if not is_path(data):
         table = memory_table(list(data.edges()) if library_of(data) == "networkx" else data)
-        grid = read_grid(table.grid("edge"), row_is="edge", is_header=is_header)
-        edges = [checked_edge(row, at, grid.where) for at, row in enumerate(grid.rows)]
+        edges = _table_edges(table)
         return Hierarchy.from_edges(edges, source=type(data).__name__, sha256=table.sha256)
     found = locate(data, "hierarchy")
     if isinstance(found, DataSet):
@@ -108,6 +108,11 @@ def load_hierarchy(data: Any) -> Hierarchy:
     return Hierarchy.from_edges(read_edges(file), source=str(data), sha256=file.sha256)
 
 
+def _table_edges(table: MemoryTable) -> Edges:
+    grid = read_grid(table.grid("edge"), row_is="edge", is_header=is_header)
+    return [checked_edge(row, at, grid.where) for at, row in enumerate(grid.rows)]
+
+
 def read_edges(file: SourceFile) -> Edges:
     r"""The edges (child, parent) of a file, in the form that its ending promises.
 
@@ -116,6 +121,8 @@ def read_edges(file: SourceFile) -> Edges:
         ('Food (Dogs)', 'Dogs')
     """
     ending = PurePath(file.bare_name).suffix.lower()
+    if is_json(file):
+        return _table_edges(json_table(file))
     if ending == ".obo":
         return _obo_edges(file)
     if ending == ".parquet":

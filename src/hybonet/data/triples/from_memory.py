@@ -33,7 +33,7 @@ def memory_triples(data: Any, columns: Sequence[str | int] | None = None) -> dic
         data = dict(zip(names, data, strict=True))
     parts = memory_splits(data)
     return {
-        split: _triples_of(
+        split: triples_of(
             parts[split], columns, f"{split} of {_kind(parts[split])}" if len(parts) > 1 else _kind(parts[split])
         )
         for split in SPLITS
@@ -45,8 +45,11 @@ def _kind(part: Any) -> str:
     return type(part).__name__
 
 
-def _triples_of(part: Any, columns: Sequence[str | int] | None, source: str) -> TripleFile:
-    if library_of(part) == "pykeen":
+def triples_of(part: Any, columns: Sequence[str | int] | None, source: str) -> TripleFile:
+    """The triples of a table, a factory or a graph; ``source`` is its name in messages."""
+    if isinstance(part, MemoryTable):
+        table = part
+    elif library_of(part) == "pykeen":
         table = _factory(part)
     elif library_of(part) == "networkx":
         table = _edges_with_relations(part)

@@ -12,10 +12,12 @@ import torch
 
 from hybonet.data.io.first_row import first_row, header_note
 from hybonet.data.io.in_memory import SPLIT_NAMES, is_path
+from hybonet.data.io.json_file import ENDINGS as JSON
+from hybonet.data.io.json_file import is_json, json_table
 from hybonet.data.io.label_names import read_names
 from hybonet.data.io.source_file import PACKED, SourceFile, bare_name, read_source
 from hybonet.data.registry import DataSet, given_options, locate
-from hybonet.data.triples.from_memory import memory_triples
+from hybonet.data.triples.from_memory import memory_triples, triples_of
 from hybonet.data.triples.redundant_relations import (
     Ids,
     find_redundant_relations,
@@ -48,8 +50,9 @@ def load_knowledge_graph(
 ) -> TripleData:
     r"""A knowledge graph by name (``wordnet``, ``WN18RR``), from a folder with train, valid and test, or from one file.
 
-    Files are TSV (.txt, .tsv), CSV or Parquet, plain or packed with gzip or xz. What the folder lacks (valid, test or
-    both) is split off train with :func:`~hybonet.data.triples.split.split_triples`; one file is split into all three.
+    Files are TSV (.txt, .tsv), CSV, JSON (an array, or a row a line) or Parquet, plain or packed with gzip or xz. What
+    the folder lacks (valid, test or both) is split off train with
+    :func:`~hybonet.data.triples.split.split_triples`; one file is split into all three.
 
     Args:
         data: the name, the folder or the file (write ``./name`` for a path that is also a name); or what
@@ -94,7 +97,9 @@ def load_knowledge_graph(
     files: dict[SplitName, Path] = _split_files(path) if path.is_dir() else {"train": path}
     sources = {split: read_source(file) for split, file in files.items()}
     read = {
-        split: read_triple_file(file, columns=columns, header=header, separator=separator)
+        split: triples_of(json_table(file), columns, file.source)
+        if is_json(file)
+        else read_triple_file(file, columns=columns, header=header, separator=separator)
         for split, file in sources.items()
     }
     return build_triples(read, source=str(path), **said)
@@ -177,7 +182,7 @@ def _without_headers(read: Mapping[SplitName, TripleFile]) -> tuple[dict[SplitNa
 
 def _split_files(folder: Path) -> dict[SplitName, Path]:
     names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
-    endings = [ending + packed for ending in ENDINGS for packed in ("", *PACKED)]
+    endings = [ending + packed for ending in (*ENDINGS, *JSON) for packed in ("", *PACKED)]
     found: dict[SplitName, Path] = {}
     for split in SPLITS:
         matches = [
