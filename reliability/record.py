@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ class Record:
 
     def write(self, path: Path) -> None:
         """Whole or not at all."""
-        trials = {name: {**asdict(each), "seconds": round(each.seconds)} for name, each in self.trials.items()}
+        trials = {name: {**vars(each), "seconds": round(each.seconds)} for name, each in self.trials.items()}
         write_json(path, {**self.origin, "trials": trials})
 
 

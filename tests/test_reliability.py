@@ -46,6 +46,15 @@ def test_a_child_tells_what_became_of_it(tmp_path):
     assert killed.value in ("write", "flush", "rename")
 
 
+def test_a_record_is_read_as_it_was_written(tmp_path):
+    record = Record()
+    record.of("kills").counts["killed: write"] += 2
+    record.of("kills").parts = 3
+    record.write(tmp_path / "record.json")
+    assert Record.read(tmp_path / "record.json").trials == record.trials
+    assert "2 killed: write" in table(record)
+
+
 def test_the_record_says_that_nothing_was_lost():
     record = Record.read(RECORD)
     text = table(record)
