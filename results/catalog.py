@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from results.cells import Cell, Trial
+from results.cold_start import cells as cold_start
 from results.entity_typing import cells as entity_typing
 from results.graphs import cells as graphs
 from results.knowledge_graphs import cells as knowledge_graphs
@@ -22,7 +23,7 @@ def experiments() -> dict[str, Cell]:
         "leak-WN18RR": Trial(partial(leak.trial, "WN18RR", 1), "an hour on one core"),
         "grid-disease": Trial(grid.trial, "an hour on one core"),
     }
-    tasks = (knowledge_graphs, graphs, translation, probing, entity_typing)
+    tasks = (knowledge_graphs, graphs, translation, probing, entity_typing, cold_start)
     found = {name: training for task in tasks for name, training in task.trainings().items()}
     return {**found, **trials}
 

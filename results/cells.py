@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from results import store
 from results.store import Record
@@ -106,12 +107,19 @@ class Trial:
         return store.compact(self.answer(threads))
 
 
+def plain_settings(cell: Training | Search) -> Any:
+    """The settings that a cell starts from: those of its recipe, or those that `auto` changes."""
+    from hybonet.recipes import recipe
+    from hybonet.tasks.base import spec
+
+    return recipe(spec(cell.task).recipe if cell.recipe == "auto" else cell.recipe, cell.task).settings
+
+
 def that_apply(cell: Training | Search) -> list[str]:
     """The changes of a recipe without those that the model lacks or that change nothing: systems are given the same."""
-    from hybonet.recipes import recipe
     from hybonet.training import ModelSettings, describe, override
 
-    settings = recipe(cell.recipe, cell.task).settings
+    settings = plain_settings(cell)
     changes = {change.partition("=")[0]: change for change in cell.changes}
     if isinstance(settings, ModelSettings) and settings.told_apart_by in changes:
         settings = override(settings, [changes[settings.told_apart_by]])

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from results.claims import page as claims
+from results.cold_start import page as cold_start
 from results.entity_typing import page as entity_typing
 from results.graphs import page as graphs
 from results.knowledge_graphs import page as knowledge_graphs
@@ -22,6 +23,7 @@ PAGES: dict[str, ModuleType] = {
     "probing": probing,
     "entity-typing": entity_typing,
     "claims": claims,
+    "cold-start": cold_start,
 }
 _MADE = "Made by `python -m results pages` from run records; do not edit."
 

@@ -6,14 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from hybonet.recipes import recipe
 from hybonet.reporting.run_report import load_records
 from hybonet.tasks.base import spec
 from hybonet.training import override
 from hybonet.training.ranges import read_ranges
 from results import catalog, pages, stale, store
 from results.__main__ import main
-from results.cells import Search, Training, run_cell, that_apply
+from results.cells import Search, Training, plain_settings, run_cell, that_apply
 
 PROVENANCE = {"run", "task", "commit", "created", "versions", "machine", "threads"}
 TRIALS_WITHOUT_DATA_FILES = {"kill-kg", "kill-translation"}
@@ -111,7 +110,7 @@ def test_the_command_lists_checks_and_refuses_unknown_names(monkeypatch, capsys)
         main()
     monkeypatch.setattr("sys.argv", ["results", "pages", "--check"])
     monkeypatch.setattr(pages, "text", lambda name: "other")
-    with pytest.raises(SystemExit, match="graphs, translation, probing, entity-typing: not what"):
+    with pytest.raises(SystemExit, match="graphs, translation, probing, entity-typing, claims, cold-start: not what"):
         main()
 
 
@@ -172,7 +171,7 @@ def test_what_a_task_is_said_to_depend_on_is_there():
 def test_every_experiment_and_every_search_has_settings_that_are_accepted():
     for name, cell in (catalog.experiments() | catalog.searches()).items():
         if isinstance(cell, Training | Search):
-            settings = override(recipe(cell.recipe, cell.task).settings, that_apply(cell))
+            settings = override(plain_settings(cell), that_apply(cell))
             assert all(f"model={settings.model}" == each for each in cell.changes if each.startswith("model=")), name
         if isinstance(cell, Search):
             assert read_ranges(settings, cell.ranges), name

@@ -36,7 +36,8 @@ def files(tmp_path_factory):
 
 def test_a_task_chooses_its_recipe(files):
     config = json.loads((files / "classes/config.json").read_text())
-    assert config["recipe"] == "graph-nc"
+    assert config["recipe"] == "auto"
+    assert config["auto"]["plain"] == "graph-nc"
     assert config["settings"]["task"] == "nc"
     assert config["settings"]["lr"] == recipe("graph-nc").settings.lr
 

@@ -41,7 +41,7 @@ def demo(
                 f"expected a new or empty folder, but {str(out)!r} holds an earlier run; add --overwrite to replace "
                 "it, or choose another --out"
             )
-        train(spec("kg"), out=out, overwrite=overwrite)
+        train(spec("kg"), out=out, overwrite=overwrite, budget="0")  # the data decide, and no race
         model = load(out)
         _show_examples(model)
         if plot and not find_spec("matplotlib"):

@@ -35,12 +35,32 @@ Keep = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Write the record as JSON when it is done.")]
+BudgetOption = Annotated[
+    str | None,
+    typer.Option(
+        "--budget",
+        help="Without a recipe: what the race that chooses settings may cost, such as 5m, or a number of steps; 0: no "
+        "race.",
+        show_default="a third of the training",
+    ),
+]
+Compare = Annotated[
+    bool, typer.Option("--compare", help="Train the Euclidean twin, too, and say which is better on validation data.")
+]
 RECIPE_HELP = "Settings to start from: a name (`hybonet recipes list`), or a .json file of settings."
 
 
 def recipe_option(spec: TaskSpec) -> Any:
     """``--recipe``, which is alike in all commands that have it."""
     return Annotated[str | None, typer.Option(help=RECIPE_HELP, show_default=spec.recipe)]
+
+
+def recipe_of_training(spec: TaskSpec) -> Any:
+    """``--recipe`` of a training, whose settings may follow from the data."""
+    if not spec.auto:
+        return recipe_option(spec)
+    text = f"{RECIPE_HELP} auto: they follow from the data; {spec.recipe}: the plain ones."
+    return Annotated[str | None, typer.Option(help=text, show_default="auto")]
 
 
 def data_option(spec: TaskSpec) -> Any:
@@ -61,7 +81,12 @@ def train_parameters(spec: TaskSpec) -> list[Parameter]:
     return [
         made.parameter("out", Out),
         made.parameter("data", data_option(spec), None),
-        made.parameter("recipe", recipe_option(spec), None),
+        made.parameter("recipe", recipe_of_training(spec), None),
+        *(
+            [made.parameter("budget", BudgetOption, None), made.parameter("compare", Compare, False)]
+            if spec.auto
+            else []
+        ),
         made.parameter("set_", Changes, None),
         *made.parameters(spec.options),
         made.parameter("resume", Resume, False),
@@ -88,6 +113,8 @@ def train(
     out: Path,
     data: Any = None,
     recipe: str | None = None,
+    budget: str | None = None,
+    compare: bool = False,
     set_: list[str] | None = None,
     resume: bool = False,
     overwrite: bool = False,
@@ -99,7 +126,7 @@ def train(
     **values: Any,
 ) -> None:
     """What ``hybonet train TASK`` does; ``values`` are its options about data."""
-    from hybonet.tasks.api import recipes_for, settings_for
+    from hybonet.tasks.api import about_settings, recipes_for, settings_for
     from hybonet.tasks.run import Run, goes_on
     from hybonet.training.processes import joined_processes
 
@@ -107,7 +134,7 @@ def train(
     options = made.chosen(spec.options, values)
     changes = [*(set_ or []), *([] if keep is None else [f"keep={keep}"])]
     if resume:
-        named = {"data": data, "recipe": recipe, **options.given()}
+        named = {"data": data, "recipe": recipe, "budget": budget, "compare": compare or None, **options.given()}
         extra = next((name for name, value in named.items() if value is not None), None)
         if extra is not None:
             raise ValueError(
@@ -119,20 +146,23 @@ def train(
         settings = run.settings
     else:
         chosen_recipe, settings = settings_for(spec, recipe, changes, options, data)
+        about = about_settings(spec, recipe, chosen_recipe, changes, budget, compare=compare)
         resume = goes_on(out, settings, overwrite=overwrite)
         tell_notes(filter(None, (() if quiet or resume else (recipes_for(spec, recipe, settings, data),))))
     with joined_processes(settings) as processes:
         if resume:
             run = Run(out, spec.name)
         else:
-            processes.main_first(lambda: _start(spec, out, data, settings, options, chosen_recipe, overwrite))
+            processes.main_first(lambda: _start(spec, out, data, settings, options, about, overwrite))
             run = Run(out, spec.name)
         _train(run, processes.is_main, resume=resume, tensorboard=tensorboard, quiet=quiet)
         if processes.is_main and not quiet:
             _show(Run(out), as_json)
 
 
-def _start(spec: TaskSpec, out: Path, data: Any, settings: Any, options: Any, recipe: str, overwrite: bool) -> None:
+def _start(
+    spec: TaskSpec, out: Path, data: Any, settings: Any, options: Any, about: dict[str, Any], overwrite: bool
+) -> None:
     """Load the data and write what a run starts from; nothing is loaded where ``out`` may not be written."""
     from hybonet.tasks.api import load_data
     from hybonet.tasks.run import start
@@ -141,7 +171,7 @@ def _start(spec: TaskSpec, out: Path, data: Any, settings: Any, options: Any, re
     check_target(out, overwrite=overwrite)
     loaded = load_data(spec, data, settings, options)
     tell_notes(getattr(loaded, "notes", ()))
-    start(out, spec, settings, loaded, overwrite=overwrite, recipe=recipe)
+    start(out, spec, settings, loaded, overwrite=overwrite, **about)
 
 
 def _train(run: Any, is_main: bool, *, resume: bool, tensorboard: bool, quiet: bool) -> None:
@@ -149,13 +179,14 @@ def _train(run: Any, is_main: bool, *, resume: bool, tensorboard: bool, quiet: b
     from hybonet.tasks.run_folder import TENSORBOARD
     from hybonet.training import Interrupted, Reporter
 
-    reporter: Reporter | None = terminal_reporter(run) if is_main and not quiet else None
-    if tensorboard and is_main:
-        from hybonet.training.progress import TensorBoardReporter
-
-        reporter = TensorBoardReporter(run.folder / TENSORBOARD, reporter)
     try:
-        run.train(resume=resume, reporter=reporter)
+        run.choose_settings(None if quiet else say)
+        reporter: Reporter | None = terminal_reporter(run) if is_main and not quiet else None
+        if tensorboard and is_main:
+            from hybonet.training.progress import TensorBoardReporter
+
+            reporter = TensorBoardReporter(run.folder / TENSORBOARD, reporter)
+        run.train(resume=resume, reporter=reporter, say=None if quiet else say)
     except Interrupted as stop:
         if is_main:
             say(str(stop), err=True)
@@ -169,6 +200,7 @@ def _show(run: Any, as_json: bool) -> None:
     import json
 
     from hybonet.reporting.console import Console
+    from hybonet.tasks.api import said_besides
 
     if as_json:
         say(json.dumps(run.record, indent=1, ensure_ascii=False))
@@ -176,6 +208,8 @@ def _show(run: Any, as_json: bool) -> None:
     console = Console(highlight=False)
     for each in run.spec.part("after_training", _plain)(run):
         console.print(each)
+    for line in said_besides(run.record):
+        say(line)
     say(f"Run: {run.folder}")
     if following := run.spec.part("next_command", lambda run: "")(run):
         say(following)

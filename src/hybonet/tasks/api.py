@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import tempfile
 import warnings
+from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from hybonet.tasks import auto
 from hybonet.tasks.base import TaskSpec, spec
 from hybonet.tasks.options import Options, as_path
 from hybonet.tasks.predictor import Predictor
@@ -14,7 +17,7 @@ from hybonet.tasks.recipes import recipe as find_recipe
 from hybonet.tasks.recipes import recipes
 from hybonet.tasks.run import Run, goes_on, start
 from hybonet.training import LoopSettings, Reporter, TerminalReporter, near_match, override
-from hybonet.training.processes import check_device, joined_processes
+from hybonet.training.processes import check_device, joined_processes, process_count
 from hybonet.training.settings import check_name
 
 
@@ -25,6 +28,8 @@ def train(
     *,
     out: str | Path | None = None,
     recipe: str | None = None,
+    budget: str | float | None = None,
+    compare: bool = False,
     reporter: Reporter | bool = True,
     overwrite: bool = False,
     resume: bool = False,
@@ -36,7 +41,10 @@ def train(
         task: what to learn: ``"kg"``, ``"graph"``, ``"translation"``, ``"typing"``, ``"hierarchy"`` or ``"probe"``.
         data: a name (``hybonet data list``), a path, or objects of Python: a data frame, a list of tuples, …
         out: folder for the run; by default a temporary one, which the returned model names in ``model.run.folder``.
-        recipe: settings to start from, by name or as a ``.json`` file.
+        recipe: settings to start from, by name or as a ``.json`` file. By default they follow from the data, and from a
+            short race on the validation data (:mod:`hybonet.tasks.auto`).
+        budget: what the race may cost: ``"5m"``, or a number of steps; 0: no race. A third of the training by default.
+        compare: train the Euclidean twin, too, and say which is better.
         reporter: is told of the progress; True: the terminal or notebook, False: nobody.
         overwrite: replace an earlier run in ``out``.
         resume: go on with the run in ``out``; only ``epochs`` and the like may change.
@@ -54,13 +62,14 @@ def train(
     folder = Path(tempfile.mkdtemp(prefix=f"hybonet-{of.name}-")) / "run" if out is None else as_path(out)
     options, changes = sort_chosen(of, chosen)
     if resume:
-        if data is not None or options or recipe is not None:
-            raise ValueError("expected no data and no recipe with resume=True: a run keeps its own; leave them out")
+        if data is not None or options or recipe is not None or budget is not None:
+            raise ValueError("expected no data, recipe or budget with resume=True: a run keeps its own; leave them out")
         run = Run(folder, of.name)
         run.change_settings(changes)
     else:
         reading = of.options.checked(options)
         started_from, settings = settings_for(of, recipe, changes, reading, data)
+        about = about_settings(of, recipe, started_from, changes, budget, compare=compare)
         resume = goes_on(folder, settings, overwrite=overwrite)
         if resume:
             run = Run(folder, of.name)
@@ -68,7 +77,7 @@ def train(
             loaded = load_data(of, data, settings, reading)
             for note in (*getattr(loaded, "notes", ()), *filter(None, (recipes_for(of, recipe, settings, data),))):
                 warnings.warn(note, stacklevel=2)
-            run = start(folder, of, settings, loaded, overwrite=overwrite, recipe=started_from)
+            run = start(folder, of, settings, loaded, overwrite=overwrite, **about)
     train_in(run, resume=resume, reporter=reporter)
     return load(run.folder)
 
@@ -90,11 +99,27 @@ def load(folder: str | Path | Run) -> Predictor:
 
 def train_in(run: Run, *, resume: bool, reporter: Reporter | bool = True) -> None:
     """Train a run that is started; of several processes, the first reports."""
+    say = partial(print, flush=True) if reporter is True else None
+    run.choose_settings(say)
     with joined_processes(run.settings) as processes:
         told: Reporter | None = None
         if processes.is_main:
             told = reporter if isinstance(reporter, Reporter) else terminal_reporter(run) if reporter else None
-        run.train(resume=resume, reporter=told)
+        run.train(resume=resume, reporter=told, say=say)
+        record = (run.record or {}) if processes.is_main else {}
+        if say is not None:
+            for line in said_besides(record):
+                say(line)
+        elif "guessing" in record:
+            warnings.warn(auto.guessing_note(record["guessing"]), stacklevel=3)
+
+
+def said_besides(record: Mapping[str, Any]) -> Iterator[str]:
+    """What a person should know of a finished training beside its figures."""
+    if "guessing" in record:
+        yield f"note: {auto.guessing_note(record['guessing'])}"
+    if "compare" in record:
+        yield from auto.comparison(record["compare"])
 
 
 def terminal_reporter(run: Run) -> TerminalReporter:
@@ -110,6 +135,7 @@ def settings_for(
 
     They are a recipe of the task with ``key=value`` changes; a task may choose the recipe by its options and data.
     """
+    started_from = None if started_from == auto.NAME else started_from
     if choose := of.part("choose_recipe"):
         name, changes = choose(started_from, changes, options, of.data if data is None else data)
     else:
@@ -139,6 +165,38 @@ def recipes_for(of: TaskSpec, started_from: str | None, settings: LoopSettings, 
     if started_from is not None or not fitting:
         return ""
     return f"{data} has settings of its own, which --recipe takes: {', '.join(fitting)}"
+
+
+def about_settings(
+    of: TaskSpec,
+    recipe: str | None,
+    started_from: str,
+    changes: list[str],
+    budget: str | float | None,
+    *,
+    compare: bool = False,
+) -> dict[str, Any]:
+    """What ``config.json`` is to say of where the settings come from.
+
+    Without a recipe, and with the recipe ``auto``, they are still to be chosen, but for those that are fixed.
+
+    Args:
+        recipe: the one that was asked for.
+        started_from: the one that it is.
+        compare: whether the Euclidean twin is trained, too.
+    """
+    if compare and of.part("twin") is None:
+        raise ValueError(f"expected a task with a Euclidean twin to compare with, got {of.name}; leave compare out")
+    more: dict[str, Any] = {"compare": True} if compare else {}
+    auto.Budget.read(budget)
+    chosen = recipe in (None, auto.NAME) and of.auto
+    if not chosen and (budget is not None or recipe == auto.NAME):
+        why = f"the recipe {recipe!r} leaves nothing to choose" if recipe != auto.NAME else "there is none to choose by"
+        raise ValueError(f"expected no budget and no recipe 'auto' here: {why}; leave it out")
+    if not chosen or process_count() > 1:  # several processes train with the plain settings
+        return {"recipe": started_from, **more}
+    fixed = [change.partition("=")[0].strip() for change in changes]
+    return {"recipe": auto.NAME, auto.NAME: {"plain": started_from, "fixed": fixed, "budget": budget}, **more}
 
 
 def load_data(of: TaskSpec, data: Any, settings: LoopSettings, options: Options) -> Any:

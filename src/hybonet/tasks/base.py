@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hybonet.reporting.headlines import Headline
+    from hybonet.tasks.auto import Candidate
     from hybonet.tasks.predictor import Predictor
     from hybonet.training import FitResult, LoopSettings, Task
 
@@ -65,6 +66,7 @@ class TaskSpec:
         data: what is trained on if nothing is given; None: something must be.
         data_help: what ``--data`` may be.
         recipe: the settings to start from.
+        auto: whether its parts have ``candidates``, so that settings follow from the data where no recipe is named.
         data_key: what ``config.json`` of its runs calls the data.
     """
 
@@ -78,6 +80,7 @@ class TaskSpec:
     data: str | None = None
     data_help: str = "What to train on."
     recipe: str = "default"
+    auto: bool = False
     data_key: str = "data"
 
     @cached_property
@@ -127,6 +130,16 @@ class Parts:
     # -- what a task may do without --------------------------------------------------------------------------------
     #: Recipes by name; see :class:`hybonet.recipes.Recipe`.
     RECIPES: Mapping[str, Mapping[str, Any]]
+    #: ``candidates(settings, data)``: settings that may suit the data, for a race; see :mod:`hybonet.tasks.auto`.
+    candidates: Callable[[Any, Any], Sequence[Candidate]]
+    #: What else settings that were chosen so have: what is fitted to the validation data when training is done.
+    AFTERWARDS: Mapping[str, Any]
+    #: ``twin(settings)``: what to change for the Euclidean model of equal size, for ``--compare``.
+    twin: Callable[[Any], dict[str, Any]]
+    #: ``guess(task)``: what guessing reaches on the validation data, and how; a model that is no better says so.
+    guess: Callable[[Any], tuple[float, str]]
+    #: ``edges_of(task)``: what is known of a graph in training, and how many nodes it has: for Gromov's delta.
+    edges_of: Callable[[Any], tuple[Any, int]]
     #: What ``hybonet report`` shows of a record; or ``headline(record)``, where that depends on the record.
     headline: Headline | Callable[[Mapping[str, Any]], Headline]
     #: ``pictures(model, folder, options)``: draw into a folder, and return the files and what is missing, and why.

@@ -9,13 +9,14 @@ training adds ``checkpoint.safetensors``, ``model.safetensors`` (the best) and `
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hybonet.tasks import auto
 from hybonet.tasks.base import TaskSpec, spec, specs
 from hybonet.tasks.integrity import FILES, FileState, check_files, checksums, verify
 from hybonet.tasks.provenance import now, provenance
@@ -160,13 +161,39 @@ class Run:
         """How to go on with it in a terminal."""
         return f"{command_for(self.spec.name)} --out {shlex.quote(str(self.folder))} --resume"
 
-    def train(self, *, resume: bool = False, reporter: Reporter | None = None) -> FitResult:
+    def choose_settings(self, say: Callable[[str], None] | None = None) -> None:
+        """Let the data, and a race on the validation data, decide the settings, if that was asked for and is not done.
+
+        Args:
+            say: prints a line.
+        """
+        asked = self.config.get(auto.NAME)
+        if asked is None or "chosen" in asked:
+            return
+        with self._lock():
+            again = self.resume_command
+            chosen, about = auto.settle(
+                self.folder, self.spec, self.settings, self.data, asked, resume_command=again, say=say
+            )
+            write_sealed(self.folder / CONFIG, {**self.config, auto.NAME: about, "settings": chosen.model_dump()})
+            self._forget_config()
+
+    def _forget_config(self) -> None:
+        self.config = renewed(read_json(self.folder, CONFIG))
+        for name in ("settings", "task"):
+            self.__dict__.pop(name, None)
+
+    def train(
+        self, *, resume: bool = False, reporter: Reporter | None = None, say: Callable[[str], None] | None = None
+    ) -> FitResult:
         """Train it, and store the record and the picture of the curves; of several processes, the first writes.
 
         Args:
             resume: go on from the last checkpoint, if there is one.
             reporter: is told of the progress.
+            say: prints a line, of what is trained besides.
         """
+        self.choose_settings(say)
         with joined_processes(self.settings) as processes, ExitStack() as held:
             processes.main_first(lambda: held.enter_context(self._lock()))
             task = self.task
@@ -175,9 +202,21 @@ class Run:
             result = trainer.fit(resume=resume)
             if processes.is_main:
                 measures = self.spec.implementation.measures(task, result)
+                measures |= self._beside(task, result, say)
                 self._write_record(result, measures, origin)
                 self._draw_curves(result)
         return result
+
+    def _beside(self, task: Task, result: FitResult, say: Callable[[str], None] | None) -> dict[str, Any]:
+        """What the record says of the Euclidean twin, if that was asked for, and of guessing, if that is as good."""
+        found: dict[str, Any] = {}
+        if guess := auto.guessing(self.spec, task, result):
+            found["guessing"] = guess
+        if self.config.get("compare"):
+            found["compare"] = auto.compare(
+                self.folder, self.spec, task, self.data, result, resume_command=self.resume_command, say=say
+            )
+        return found
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
@@ -196,6 +235,7 @@ class Run:
         record = {
             **task.describe(),
             "recipe": self.config.get("recipe"),
+            **({auto.NAME: self.config[auto.NAME]} if auto.NAME in self.config else {}),
             "settings": settings.model_dump(),
             "seed": settings.seed,
             "best_epoch": result.best_epoch,
@@ -279,9 +319,7 @@ class Run:
         assert self.data is not None  # a run whose data are lost cannot go on, and nothing is written
         if is_main_process():
             write_sealed(self.folder / CONFIG, {**self.config, "settings": after.model_dump()})
-        self.config = renewed(read_json(self.folder, CONFIG))
-        for name in ("settings", "task"):
-            self.__dict__.pop(name, None)
+        self._forget_config()
 
 
 def start(

@@ -18,6 +18,8 @@ CONFIG, RECORD = "config.json", "record.json"
 CURVES, DISK = "curves.png", "disk.png"
 #: Folder for TensorBoard, if asked for.
 TENSORBOARD = "tensorboard"
+#: What was found when settings were chosen by themselves, and the folder of the race that decides them.
+AUTO, RACE = "auto.json", "race"
 #: Kinds of file a run consists of; a folder with anything else is never replaced.
 _SUFFIXES = {".json", ".jsonl", ".tsv", ".safetensors", ".png", ".svg", ".html", ".spm", ".conllu", ".partial"}
 
@@ -60,7 +62,7 @@ def check_target(out: Path, *, overwrite: bool = False) -> None:
             f"expected a new or empty folder, but {str(out)!r} holds files; go on with --resume if it is a run, or "
             "choose another --out"
         )
-    own = (entry.name == TENSORBOARD if entry.is_dir() else entry.suffix in _SUFFIXES for entry in present)
+    own = (entry.name in (TENSORBOARD, RACE) if entry.is_dir() else entry.suffix in _SUFFIXES for entry in present)
     foreign = [entry for entry, known in zip(present, own, strict=True) if not known]
     if foreign or not holds_run(out):
         raise ValueError(

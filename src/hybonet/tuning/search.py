@@ -7,24 +7,20 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import torch
-
-from hybonet.training import Interrupted, LoopSettings, Reporter, Task, Trainer
+from hybonet.training import Interrupted, LoopSettings, Reporter, Task
 from hybonet.training.history import read_history
 from hybonet.training.processes import process_count, stop_requests
 from hybonet.training.ranges import Range, with_values
+from hybonet.training.trial import Hopeless, Outcome, run_trial
 from hybonet.tuning.progress import SearchReporter
 from hybonet.tuning.search_folder import write_results
 from hybonet.tuning.study import Attempt, TrialResult, open_study
 
 JOURNAL, TRIALS_FOLDER = "journal.log", "trials"
-
-
-class _Hopeless(Exception):  # noqa: N818 - not an error: other trials are better
-    """The trial is worse than most before it."""
 
 
 def run_search(
@@ -72,9 +68,10 @@ def run_search(
             if attempt is None:
                 reporter.exhausted(len(results))
                 break
-            how, about = _run(folder, attempt, make_task, settings, again, reporter)
+            outcome = _run(folder, attempt, make_task, settings, again, reporter)
             with _stop_afterwards(again):
-                study.end(attempt, how, **about)
+                about = asdict(outcome)
+                study.end(attempt, about.pop("state"), **about)
                 results = study.results()
                 keep(results)
                 reporter.ended(results)
@@ -107,28 +104,18 @@ def _run(
     settings: LoopSettings,
     again: str,
     reporter: SearchReporter,
-) -> tuple[Literal["finished", "pruned", "failed"], dict[str, Any]]:
+) -> Outcome:
     """Train one trial, or the rest of it."""
-    run, reason = folder / TRIALS_FOLDER / f"{attempt.number:04}", ""
+    run = folder / TRIALS_FOLDER / f"{attempt.number:04}"
     if not attempt.begun:
         shutil.rmtree(run, ignore_errors=True)
-    run.mkdir(parents=True, exist_ok=True)
-    how: Literal["finished", "pruned", "failed"] = "finished"
-    task = None
-    try:
-        task = make_task(with_values(settings, attempt.values))
-        judge = _Judge(attempt, task, run, reporter.training(attempt.number, task.settings))
-        Trainer(task, run, resume_command=again, reporter=judge).fit(resume=True)
-    except _Hopeless:
-        how = "pruned"
-    except (ValueError, torch.OutOfMemoryError) as error:  # diverged, or settings that do not go together
-        how, reason = "failed", str(error).splitlines()[0]
-    except Interrupted as stop:
-        raise Interrupted(f"trial {attempt.number}: {stop}") from None
-    about = {**_summary(run, task), "reason": reason}
-    if how == "finished" and not math.isfinite(about["figure"]):
-        how, about = "failed", {**about, "figure": None, "reason": f"the validation figure is {about['figure']}"}
-    return how, about
+    return run_trial(
+        run,
+        lambda: make_task(with_values(settings, attempt.values)),
+        name=f"trial {attempt.number}",
+        resume_command=again,
+        reporter=lambda task: _Judge(attempt, task, run, reporter.training(attempt.number, task.settings)),
+    )
 
 
 class _Judge(Reporter):
@@ -152,29 +139,12 @@ class _Judge(Reporter):
         self._judge(row)
 
     def _judge(self, row: dict[str, Any]) -> None:
-        """Raise :class:`_Hopeless` if a line of the history is; after the last epoch it is too late to spare any."""
+        """Raise :class:`Hopeless` if a line of the history is; after the last epoch it is too late to spare any."""
         if self.task.monitor not in row:
             return
         hopeless = self.attempt.is_hopeless(row["epoch"], row[self.task.monitor])
         if hopeless and row["epoch"] < self.task.settings.epochs:
-            raise _Hopeless
-
-
-def _summary(run: Path, task: Task | None) -> dict[str, Any]:
-    """What the history of a trial says about it; None if its task could not be made."""
-    history = read_history(run)
-    measured = [row for row in history if task is not None and task.monitor in row]
-    if task is None or not measured:
-        return {"figure": None, "best_epoch": 0, "epochs": len(history), "seconds": 0.0}
-    sign = 1 if task.higher_is_better else -1
-    best = max(measured, key=lambda row: sign * row[task.monitor])
-    seconds = history[-1]["seconds"] + sum(row.get("validation_seconds", 0.0) for row in history)
-    return {
-        "figure": best[task.monitor],
-        "best_epoch": best["epoch"],
-        "epochs": len(history),
-        "seconds": round(seconds, 2),
-    }
+            raise Hopeless
 
 
 def _drop_weights(folder: Path, ended: int) -> None:

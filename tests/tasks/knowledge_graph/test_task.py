@@ -30,7 +30,9 @@ def triples(tmp_path_factory):
 @pytest.fixture(scope="module")
 def run(triples, tmp_path_factory):
     out = tmp_path_factory.mktemp("runs") / "numbers"
-    done = CliRunner().invoke(app, ["train", "kg", "--data", str(triples), "--out", str(out), *SETTINGS])
+    done = CliRunner().invoke(
+        app, ["train", "kg", "--data", str(triples), "--out", str(out), "--recipe", "default", *SETTINGS]
+    )
     assert done.exit_code == 0, done.output
     return out
 
@@ -179,7 +181,7 @@ def test_a_start_that_fails_leaves_nothing(tmp_path, monkeypatch):
         assert [path.name for path in tmp_path.iterdir() if not path.name.startswith(".")] == []
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("hybonet.tasks.run.write_json", full_disk)
+    monkeypatch.setattr("hybonet.tasks.run.write_sealed", full_disk)
     with pytest.raises(OSError, match="no space"):
         start(tmp_path / "run", "kg", KnowledgeGraphSettings(), toy_graph())
     with pytest.raises(ValueError, match="expected validation triples"):

@@ -56,6 +56,7 @@ SPEC = TaskSpec(
     data_help="A name (`hybonet data list`), or a file of edges.",
     data_key="graph",
     recipe="graph-lp",
+    auto=True,
     verbs={
         "evaluate": Verb(
             options.Evaluate,

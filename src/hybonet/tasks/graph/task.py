@@ -229,6 +229,11 @@ class GraphLearningTask:
             measured[name] = {**measured[name], **details}
         return measured
 
+    @property
+    def validation_cases(self) -> int:
+        """Links and pairs without one, or nodes, that a validation looks at."""
+        return 2 * len(self.links.valid) if self.links is not None else len(self.node_split.valid)  # type: ignore[union-attr]
+
     def validate(self, model: nn.Module) -> dict[str, float]:
         assert isinstance(model, NodeModel)
         return self.measure(model, "valid")["valid"]

@@ -67,6 +67,7 @@ SPEC = TaskSpec(
     examples=_TRAIN,
     options=options.DataOptions,
     data="wordnet",
+    auto=True,
     data_help="A name (`hybonet data list`), a file of triples, or a folder with train/valid/test.",
     data_key="graph",
     verbs={

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from hybonet.data.triples.triple_data import TripleData
+from hybonet.tasks.knowledge_graph.candidates import AFTERWARDS, candidates, edges_of, guess, twin
 from hybonet.tasks.knowledge_graph.data import TrainingGraph, load, read, write
+from hybonet.tasks.knowledge_graph.inverse_shares import fit_shares
 from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel
 from hybonet.tasks.knowledge_graph.options import DataOptions
 from hybonet.tasks.knowledge_graph.pictures import pictures
@@ -43,6 +45,10 @@ def measures(trained: KnowledgeGraphTask, result: FitResult) -> dict[str, Any]:
     found: dict[str, Any] = {"valid": result.best}
     data, model = trained.data, result.model
     assert isinstance(model, TripleModel)
+    if trained.settings.fit_inverse:
+        shares = fit_shares(model, data)
+        model.score_both_directions(shares)
+        found |= {"valid": {**result.best, **trained.validate(model)}, "inverse_shares": shares.tolist()}
     fitted = fit_plausibility(model, data)
     if fitted is not None:
         found["calibration"] = fitted.as_dict()
@@ -51,7 +57,7 @@ def measures(trained: KnowledgeGraphTask, result: FitResult) -> dict[str, Any]:
         if fitted is not None:
             found["test"]["calibration"] = measure_plausibility(fitted, model, data, "test")
         found["test_paper_code"] = evaluate(model, data, "test", protocol="paper_code")["both"]
-        if trained.settings.inverse_weight:
+        if model.shares is not None:
             shares = model.shares
             model.score_both_directions(None)
             found["test_one_direction"] = evaluate(model, data, "test")["both"]

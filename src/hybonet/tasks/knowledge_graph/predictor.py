@@ -17,6 +17,7 @@ from hybonet.metrics.ranking import KnownAnswers
 from hybonet.reporting.answers import Answers, Measures
 from hybonet.tasks.knowledge_graph.data import write
 from hybonet.tasks.knowledge_graph.evaluation import rank_triples
+from hybonet.tasks.knowledge_graph.inverse_shares import fit_shares
 from hybonet.tasks.knowledge_graph.models import AttH, MuRP, RotH
 from hybonet.tasks.knowledge_graph.models.tail_search import Search, all_points, search_for
 from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel, VectorModel
@@ -464,6 +465,8 @@ class KnowledgeGraphModel(Predictor):
             self.record = None  # its metrics are those of other answers
         if "settings" in self.config:
             now = {"inverse_weight": inverse_weight, "inverse_power": inverse_power}
+            if self.config["settings"].get("fit_inverse"):
+                now["fit_inverse"] = False
             self.config["settings"] = {**self.config["settings"], **now}
 
     def index(self) -> FaissTailSearch:
@@ -602,13 +605,24 @@ def _answers(
 def _scorer_of(run: Run) -> TripleModel:
     """The best model of a run, or a saved one; one of HyboNet says itself how it is built."""
     if "model" not in run.config:
-        return run.model()
+        scorer = run.model()
+        if getattr(run.settings, "fit_inverse", False):
+            scorer.score_both_directions(_fitted_shares(run, scorer))
+        return scorer
     try:
         return run.load_into(TripleScorer.from_config(run.config["model"]))
     except (KeyError, TypeError) as error:
         raise ValueError(
             f"{run.folder / CONFIG}: expected the settings of a TripleScorer under model, but {error}; restore the file"
         ) from None
+
+
+def _fitted_shares(run: Run, scorer: TripleModel) -> Tensor:
+    """What was fitted after the training; where there is no record of it, it is fitted again."""
+    try:
+        return torch.tensor((run.record or {})["inverse_shares"])
+    except (ValueError, KeyError):
+        return fit_shares(scorer, run.data.graph)
 
 
 def _evaluation(result: Mapping[str, Any]) -> Iterable[Any]:

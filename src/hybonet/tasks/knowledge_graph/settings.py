@@ -111,6 +111,11 @@ class KnowledgeGraphSettings(ModelSettings):
         description="with inverse_weight: how much more the direction weighs whose questions have fewer answers in the "
         "training triples; 0: no more, 1: in proportion",
     )
+    fit_inverse: bool = Field(
+        False,
+        description="after training, fit the weight of the inverse relation to the validation triples, for each "
+        "relation; not with inverse_weight",
+    )
     distillation_weight: float = Field(
         0.5, ge=0, le=1, description="with --teacher: share of a question's target that comes from the teachers"
     )
@@ -127,6 +132,8 @@ class KnowledgeGraphSettings(ModelSettings):
     def _options_that_would_do_nothing(self) -> KnowledgeGraphSettings:
         if (self.regularizer == "none") != (self.regularization == 0):
             raise ValueError("expected regularizer and regularization together; set both, or neither")
+        if self.fit_inverse and self.inverse_weight:
+            raise ValueError("expected inverse_weight=0 with fit_inverse, which finds it; leave one out")
         if self.label_smoothing and self.loss == "self_adversarial":
             raise ValueError("expected label_smoothing=0 with loss=self_adversarial, which has no target to smooth")
         if self.sparse_updates and self.negative_sampling == "all":

@@ -280,6 +280,11 @@ class KnowledgeGraphTask:
         hidden[rows[other], answers[other]] = True
         return scores.masked_fill(hidden, -torch.inf)
 
+    @property
+    def validation_cases(self) -> int:
+        """Questions that a validation asks."""
+        return 2 * len(self.data.valid)
+
     def validate(self, model: nn.Module) -> dict[str, float]:
         return ranking_metrics(rank_split(model, self.data, "valid").both)
 

@@ -1,0 +1,126 @@
+"""Settings that may suit a graph: what its size, features and labels say, and what a race is to decide.
+
+Features in hundreds of columns are learned by heart, so that half of them and more are dropped, and scores are trained
+by cross-entropy. A few columns, or none, leave the neighbourhood to tell nodes apart: nothing is dropped, links must be
+apart by a wide margin, and classes are read from four steps away.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from hybonet.data.graphs.graph_data import GraphData
+from hybonet.tasks.auto import Candidate
+from hybonet.tasks.graph.evaluation import class_measures, is_binary
+from hybonet.tasks.graph.settings import GraphSettings
+from hybonet.tasks.graph.task import GraphLearningTask
+from hybonet.training.ranges import Value
+
+#: Features that can be learned by heart.
+_WIDE = 50
+#: A whole graph of more edges takes longer for a step than it is worth.
+_LARGE = 1_000_000
+#: How far settings with much dropout, or with a wide margin, are behind early in a training.
+_LINK_LEAD, _MARGIN_LEAD, _CLASS_LEAD, _DEEP_LEAD = 0.05, 0.1, 0.4, 0.05
+#: So few edges a node, and a graph is nearly a tree.
+_SPARSE = 1.5
+
+_DROPPED_LINKS: dict[str, Value] = {
+    "loss": "cross_entropy", "learn_decoder": True, "lr": 0.02, "dropout": 0.5, "max_grad_norm": 0.5, "patience": 30,
+}  # fmt: skip
+_CLIPPED: dict[str, Value] = {"weight_decay": 0.0002, "max_grad_norm": 0.5, "epochs": 1500, "patience": 50}
+_WIDE_MARGIN: dict[str, Value] = {**_CLIPPED, "margin": 30.0}
+_DROPPED_CLASSES: dict[str, Value] = {
+    "loss": "cross_entropy", "weight_decay": 0.001, "dropout": 0.7, "epochs": 300,
+}  # fmt: skip
+_DEEP: dict[str, Value] = {"loss": "cross_entropy", "layers": 4, "epochs": 1200, "validate_every": 10}
+_DEEP_MARGIN: dict[str, Value] = {
+    "layers": 4, "lr": 0.02, "weight_decay": 0.0001, "epochs": 2000, "validate_every": 10,
+}  # fmt: skip
+
+
+def candidates(settings: GraphSettings, data: GraphData) -> list[Candidate]:
+    """What may suit a graph, the likeliest first, with the Euclidean twin of that one."""
+    own = _links(data) if settings.task == "lp" else _classes(data)
+    if len(data.edges) > _LARGE:
+        sampled: dict[str, Value] = (
+            {"batch_size": 4096, "fan_out": 8, "epochs": 5, "validate_every": 1, "patience": 2}
+            if settings.task == "lp"
+            else {"batch_size": 1024, "fan_out": 8, "epochs": 20, "validate_every": 1, "patience": 4}
+        )
+        why = f"{len(data.edges):,} edges: neighbours are sampled"
+        own = [Candidate(each.name, {**each.changes, **sampled}, f"{each.why}; {why}", each.lead) for each in own]
+    first = own[0]
+    changes = {**first.changes, **twin(settings)}
+    # Flat models learn faster at first, so that they have half the lead.
+    flat = Candidate("Euclidean twin", changes, "the same in flat space", first.lead / 2, twin=True)
+    return [first, *own[1:], flat]
+
+
+def twin(settings: GraphSettings) -> dict[str, Value]:
+    """What makes a model of graphs Euclidean: the same layers as graph convolutions, with Euclidean distances."""
+    return {"model": "GCN"}
+
+
+def edges_of(task: GraphLearningTask) -> tuple[Tensor, int]:
+    """The edges that a training knows, and how many nodes there are."""
+    return task.known_edges, task.graph.num_nodes
+
+
+def guess(task: GraphLearningTask) -> tuple[float, str]:
+    """What the same answer for all reaches on the validation data: a class, or, for pairs, no order at all."""
+    if task.node_split is None:
+        return 0.5, "pairs in any order"
+    labels, classes = task.graph.labels, task.graph.classes
+    assert labels is not None
+    truth = labels[task.node_split.valid]
+    scores = torch.eye(len(classes))
+    found = [class_measures(each.expand(len(truth), -1), truth, binary=is_binary(task.graph))["f1"] for each in scores]
+    best = max(range(len(found)), key=found.__getitem__)
+    return found[best], f"class {classes[best]!r} for every node"
+
+
+def _links(data: GraphData) -> list[Candidate]:
+    about = _about_features(data)
+    dropped = Candidate("dropout", _DROPPED_LINKS, about, _LINK_LEAD)
+    if data.num_features >= _WIDE:
+        decayed = {**_DROPPED_LINKS, "dropout": 0.6, "weight_decay": 0.001}
+        return [dropped, Candidate("dropout, decay", decayed, about, _LINK_LEAD)]
+    sparse = len(data.edges) <= _SPARSE * data.num_nodes
+    edges = f"{len(data.edges) / data.num_nodes:.1f} edges a node, {'few' if sparse else 'many'}"
+    wide = Candidate("wide margin", _WIDE_MARGIN, f"{about}; {edges}", _MARGIN_LEAD if sparse else 0.0)
+    clipped = Candidate("margin, clipped", _CLIPPED, f"{about}; {edges}")
+    found = [wide, clipped] if sparse else [clipped, wide]
+    return found if data.features is not None else [*found, dropped]
+
+
+def _classes(data: GraphData) -> list[Candidate]:
+    about = _about_features(data) + _about_neighbours(data)
+    dropped = Candidate("dropout", _DROPPED_CLASSES, about, _CLASS_LEAD)
+    deep = Candidate("four layers", _DEEP, about, _DEEP_LEAD)
+    by_margin = Candidate("four layers, margin", _DEEP_MARGIN, about, _DEEP_LEAD)
+    if data.num_features >= _WIDE:
+        return [dropped]
+    return [deep, by_margin, dropped] if data.features is None else [deep, by_margin]
+
+
+def _about_features(data: GraphData) -> str:
+    if data.features is None:
+        return "no features: every node learns a vector of its own"
+    if data.num_features >= _WIDE:
+        return f"{data.num_features:,} features a node, enough to learn nodes by heart"
+    return f"{data.num_features} features a node, too few to tell nodes apart without their neighbours"
+
+
+def _about_neighbours(data: GraphData) -> str:
+    """How often neighbours are of one class, of those whose class is known."""
+    assert data.labels is not None
+    ends = data.labels[data.edges]
+    known = (ends >= 0).all(1)
+    if not bool(known.any()):
+        return ""
+    alike = (ends[known, 0] == ends[known, 1]).float().mean()
+    shares = torch.bincount(data.labels[data.labels >= 0]).float()
+    chance = float((shares / shares.sum()).square().sum())
+    return f"; neighbours share a class {alike:.0%} of the time, {chance:.0%} by chance"
