@@ -23,6 +23,7 @@ class Server(ThreadingHTTPServer):
     statuses: list[int]
     ignores_ranges = False
     hides_length = False
+    sends_on_to = ""
     ranges: list[str | None]
 
     @property
@@ -38,6 +39,11 @@ class Handler(BaseHTTPRequestHandler):
         self.server.ranges.append(asked)
         if self.server.statuses:
             self.send_error(self.server.statuses.pop(0))
+            return
+        if self.server.sends_on_to:
+            self.send_response(302)
+            self.send_header("Location", self.server.sends_on_to)
+            self.end_headers()
             return
         start = int(asked.removeprefix("bytes=").removesuffix("-")) if asked and not self.server.ignores_ranges else 0
         if start >= len(CONTENT):
@@ -158,6 +164,34 @@ def test_nobody_answers(server: Server, tmp_path: Path) -> None:
     with pytest.raises(DownloadError, match=r"broke off 2 times, last with: .*refused.*; check the connection"):
         fetch(url, tmp_path / "data.bin", attempts=2)
     assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("place", ["http://example.org/data.bin", "ftp://127.0.0.1/data.bin"])
+def test_a_server_that_sends_on_elsewhere_is_not_followed(server: Server, tmp_path: Path, place: str) -> None:
+    server.sends_on_to = place
+    with pytest.raises(DownloadError, match=f"expected an https address, got '{place}'"):
+        fetch(server.url, tmp_path / "data.bin")
+    with pytest.raises(DownloadError, match="expected an https address"):
+        fetch(place, tmp_path / "data.bin")
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_no_more_is_taken_than_was_announced(server: Server, tmp_path: Path, hidden: bool) -> None:
+    server.hides_length = hidden
+    with pytest.raises(DownloadError, match=r"expected at most 1,000 bytes, got .* or more"):
+        fetch(server.url, tmp_path / "data.bin", size=1000)
+    assert names(tmp_path) == []
+    assert fetch(server.url, tmp_path / "data.bin", size=len(CONTENT)).stat().st_size == len(CONTENT)
+
+
+@pytest.mark.parametrize("name", ["data.bin", "data.bin.part"])
+def test_a_link_in_the_place_of_a_download_is_not_written_through(server: Server, tmp_path: Path, name: str) -> None:
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / name).symlink_to(tmp_path / "precious")
+    with pytest.raises(DownloadError, match="expected no link at"):
+        fetch(server.url, tmp_path / "data.bin")
+    assert (tmp_path / "precious").read_text() == "mine"
 
 
 def test_only_web_addresses(tmp_path: Path) -> None:
