@@ -1,5 +1,6 @@
 """Data of other libraries, as they are: frames, rows, factories and graphs give what files of the same content give."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -238,3 +239,25 @@ def test_hierarchies() -> None:
 def test_old_names_work_with_a_warning(old: str, new: str) -> None:
     with pytest.warns(DeprecationWarning, match=f"hybonet.data.{old} is now {new}"):
         assert getattr(hybonet_data, old) is getattr(hybonet_data, new)
+
+
+def test_json_is_read_as_arrays_and_as_lines(tmp_path: Path) -> None:
+    rows = [(f"n{at}", "next", f"n{(at + step) % 20}") for at in range(20) for step in (1, 2, 3)]
+    expected = load_knowledge_graph(rows)
+    objects = [{"tail": tail, "head": head, "relation": kind} for head, kind, tail in rows]
+    for name, content in (
+        ("array.json", json.dumps(rows)),
+        ("lines.jsonl", "\n".join(map(json.dumps, rows))),
+        ("objects.json", json.dumps(objects, indent=1)),
+        ("objects.jsonl", "\n".join(map(json.dumps, objects))),
+    ):
+        (tmp_path / name).write_text(content)
+        assert torch.equal(load_knowledge_graph(tmp_path / name).train, expected.train), name
+    (tmp_path / "edges.json").write_text(json.dumps([row[::2] for row in rows]))
+    assert load_graph(tmp_path / "edges.json").num_nodes == 20
+    (tmp_path / "tree.jsonl").write_text('{"child": "dog", "parent": "canine"}\n{"child": "wolf", "parent": "canine"}')
+    assert load_hierarchy(tmp_path / "tree.jsonl").names == ("canine", "dog", "wolf")
+    for content, told in (('[["a", "r"], ["b"]]', "row 2"), ('{"a": 1}\n{oops', "line 2"), ("[1, 2", "line 1")):
+        (tmp_path / "bad.json").write_text(content)
+        with pytest.raises(ValueError, match=rf"bad\.json, {told}"):
+            load_knowledge_graph(tmp_path / "bad.json")

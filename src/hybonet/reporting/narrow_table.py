@@ -53,4 +53,8 @@ def range_text(bounds: Sequence[float] | None) -> str:
         >>> range_text([0.5012, 1.0]), range_text(None)
         ('.501–1.00', '')
     """
-    return "" if bounds is None else "–".join(f"{bound:.3f}"[1:] if bound < 1 else "1.00" for bound in bounds)
+    return "" if bounds is None else "–".join(map(_bound, bounds))
+
+
+def _bound(value: float) -> str:
+    return f"{value:.3f}"[1:] if 0 <= value < 0.9995 else f"{value:.2f}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from hybonet.geometry import Lorentz
+from hybonet.reporting.headlines import look_up
+from hybonet.reporting.narrow_table import range_text
 from hybonet.reporting.run_report import markdown_table
 
 if TYPE_CHECKING:
@@ -31,9 +33,10 @@ def model_card(model: Predictor, folder: str) -> str:
 
 def _figures(model: Predictor, record: dict[str, Any]) -> str:
     headline = model.spec.headline(record)
-    rows = [(header, f"{value:.4g}") for header, value in headline.figures(record).items()]
+    bounds = {each.header: look_up(record, *each.path[:-1], "interval", each.path[-1]) for each in headline.measures}
+    rows = [(name, f"{value:.4g}", range_text(bounds.get(name))) for name, value in headline.figures(record).items()]
     return (
-        f"## Figures\n\n{headline.note}\n\n{markdown_table(['measure', 'value'], rows)}\n\n"
+        f"## Figures\n\n{headline.note}\n\n{markdown_table(['measure', 'value', '95 % of resamples'], rows)}\n\n"
         f"Data: {record['data']['source']}. Seed {record['seed']}, best epoch {record['best_epoch']} of "
         f"{record['epochs']}, commit {record.get('commit') or 'unknown'}; `record.json` has everything else.\n"
     )
