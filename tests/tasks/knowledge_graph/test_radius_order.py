@@ -30,6 +30,8 @@ def test_parents_lie_nearer_to_the_origin(plain, tmp_path):
     assert inner < outer - 0.1
     assert abs(radii_by_depth(plain)[0] - radii_by_depth(plain)[1]) < 0.05
     assert ordered.radius_note() == ""
+    assert ordered.record["radius"]["spearman"] > 0.5 > abs(plain.record["radius"]["spearman"])
+    assert ordered.record["radius"]["farther_out"] > 0.5
 
 
 def test_an_export_says_that_all_radii_are_equal(plain, tmp_path):

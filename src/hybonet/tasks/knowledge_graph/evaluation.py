@@ -10,13 +10,18 @@ import torch
 from torch import Tensor, nn
 
 from hybonet import kernels
+from hybonet.data.hierarchies.hierarchy import Hierarchy
+from hybonet.data.triples.hierarchical import hierarchical_relations
 from hybonet.data.triples.triple_data import SplitName, TripleData
 from hybonet.metrics.bootstrap import Interval, mean_intervals
+from hybonet.metrics.probing import spearman
 from hybonet.metrics.product_counts import ROWS, Tiles
 from hybonet.metrics.ranking import KnownAnswers, Ranking, Ranks, Ties, ranking_metrics
 from hybonet.metrics.relations import relation_categories
 from hybonet.tasks.knowledge_graph.models.inner_product import InnerProductModel
+from hybonet.tasks.knowledge_graph.models.tail_search import all_points
 from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel
+from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 
 Protocol = Literal["standard", "paper_code"]
 #: Of a model that is any function of heads and relations, scores of so many questions are asked for at a time.
@@ -149,3 +154,31 @@ def _intervals(*sides: Ranks) -> dict[str, Interval]:
     values = {"mrr": (1.0 / ranks).mean(0)}
     values |= {f"hits@{k}": (ranks <= k).double().mean(0) for k in (1, 3, 10)}
     return mean_intervals(values)
+
+
+@torch.no_grad()
+def radius_and_depth(model: nn.Module, data: TripleData) -> dict[str, float] | None:
+    """Whether the radius of an entity says how general it is, by the validation triples of the hierarchical relation.
+
+    ``spearman`` is the rank correlation of radius and depth in the training triples, over the entities of these
+    triples; ``farther_out`` the share of them whose head (child) lies farther out than its tail. None of models without
+    radii, and of graphs without a hierarchy.
+    """
+    names = hierarchical_relations(data) if isinstance(model, TripleScorer) else []
+    if not names or not isinstance(model, TripleScorer):
+        return None
+    of = [data.relations.find(name) for name in names]
+    links, held = (part[torch.isin(part[:, 1], torch.tensor(of))][:, [0, 2]].cpu() for part in (data.train, data.valid))
+    hierarchy = Hierarchy.from_edges((str(child), str(parent)) for child, parent in links.tolist())
+    depth = torch.full((data.num_entities,), -1)
+    depth[torch.tensor([int(name) for name in hierarchy.names])] = hierarchy.depths
+    entities = held.unique()
+    entities = entities[depth[entities] >= 0]
+    if len(entities) < 2:
+        return None
+    radius = model.manifold.dist0(all_points(model)).cpu()
+    return {
+        "spearman": float(spearman(radius[entities], depth[entities].double())),
+        "farther_out": float((radius[held[:, 0]] > radius[held[:, 1]]).double().mean()),
+        "entities": float(len(entities)),
+    }

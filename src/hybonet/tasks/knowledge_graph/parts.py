@@ -7,6 +7,7 @@ from typing import Any
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.tasks.knowledge_graph.candidates import AFTERWARDS, candidates, edges_of, guess, twin
 from hybonet.tasks.knowledge_graph.data import TrainingGraph, load, read, write
+from hybonet.tasks.knowledge_graph.evaluation import radius_and_depth
 from hybonet.tasks.knowledge_graph.inverse_shares import fit_shares
 from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel
 from hybonet.tasks.knowledge_graph.options import DataOptions
@@ -52,6 +53,8 @@ def measures(trained: KnowledgeGraphTask, result: FitResult) -> dict[str, Any]:
     fitted = fit_plausibility(model, data)
     if fitted is not None:
         found["calibration"] = fitted.as_dict()
+    if (radius := radius_and_depth(model, data)) is not None:
+        found["radius"] = radius
     if len(data.test):
         found["test"] = evaluate(model, data, "test")
         if fitted is not None:
