@@ -177,6 +177,45 @@ def test_data_with_a_recipe_of_their_own_say_so() -> None:
     assert recipes_for(spec("kg"), None, recipes()["default"].settings, "umls") == ""
 
 
+# Flags that mean the same everywhere -----------------------------------------------------------------------------
+
+
+def test_files_are_replaced_with_overwrite_alone(folder: Path, tmp_path: Path) -> None:
+    model, answers, report = (tmp_path / name for name in ("model", "answers.csv", "report.json"))
+    for command in (
+        f"predict {folder / 'run'} --head n1 --relation next --output {answers}",
+        f"evaluate {folder / 'run'} --output {answers.with_suffix('.json')}",
+        f"export {folder / 'run'} --output {model}",
+        f"export {folder / 'run'} --to vectors --output {tmp_path / 'vectors.tsv'}",
+        f"report {folder / 'run'} --json --output {report}",
+    ):
+        done(command)
+        assert CliRunner().invoke(app, command.split()).exit_code == 2, command
+        done(f"{command} --overwrite")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        ["model", "answers.csv", "answers.json", "report.json", "vectors.tsv"]
+    )
+    assert hybonet.load(model).predict(head="n1", relation="next", top=1)
+    refused = CliRunner().invoke(app, f"export {folder / 'run'} --output {folder / 'run'} --overwrite".split())
+    assert (refused.exit_code, (folder / "run/record.json").exists()) == (2, True)
+    assert "expected an exported model to replace" in refused.stderr
+
+
+def test_json_is_all_that_is_written_to_standard_output(folder: Path, tmp_path: Path) -> None:
+    quick = f"--data {folder / 'triples.tsv'} --set epochs=2 --set dim=4 --threads 1 --out {tmp_path}"
+    trained = done(f"train kg {quick}/run --json")
+    assert json.loads(trained.stdout)["epochs"] == 2
+    quiet = done(f"train kg {quick}/run --json --quiet --overwrite")
+    assert (json.loads(quiet.stdout)["epochs"], quiet.stderr) == (2, "")
+    searched = done(f"tune kg {quick}/search --trials 1 --own-ranges --range lr=0.01,0.02 --json")
+    assert json.loads(searched.stdout).keys() == {"best", "trials"}
+    assert "trial 1/1" in searched.stderr
+    again = done(f"tune kg {quick}/search --trials 1 --own-ranges --range lr=0.01,0.02 --quiet --overwrite")
+    assert (again.stdout, again.stderr) == ("", "")
+    assert json.loads(done(f"plot {tmp_path / 'run'} --output {tmp_path / 'pictures'} --json").stdout)["pictures"]
+    assert {"name": "default", "task": "kg"}.items() <= json.loads(done("recipes list --json").stdout)[0].items()
+
+
 # What is shown -----------------------------------------------------------------------------------------------------
 
 

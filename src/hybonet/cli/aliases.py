@@ -9,7 +9,7 @@ import typer
 
 from hybonet.cli import made
 from hybonet.cli.app import app
-from hybonet.cli.options import tell_notes
+from hybonet.cli.options import Overwrite, tell_notes
 from hybonet.cli.training import train, train_parameters
 from hybonet.tasks.base import spec
 from hybonet.tasks.probing.options import ENCODER_HELP
@@ -27,7 +27,7 @@ Output = Annotated[Path | None, typer.Option(help="Write to this file instead of
 Encoder = Annotated[str | None, typer.Argument(help=ENCODER_HELP, show_default=False)]
 
 
-def _translate(run: Path, form: str, output: Path | None, **values: Any) -> None:
+def _translate(run: Path, form: str, output: Path | None, overwrite: bool, **values: Any) -> None:
     from hybonet.cli.answers import check_output, write
     from hybonet.tasks.translation.predictor import TranslationModel
 
@@ -38,7 +38,7 @@ def _translate(run: Path, form: str, output: Path | None, **values: Any) -> None
     if "n_best" in options and form == "text":
         raise ValueError("expected --format tsv or json with --n-best: in text, which line belongs to which is lost")
     if output is not None:
-        check_output(output)
+        check_output(output, overwrite=overwrite)
         if sentences is not None and output.resolve() == sentences.resolve():
             raise ValueError(f"expected another file than the sentences' own, got {str(output)!r} for both")
     answered = TranslationModel.load(run).predict(**options)
@@ -68,6 +68,7 @@ def _add() -> None:
         *made.parameters(verb.options),
         made.parameter("form", Form, "text"),
         made.parameter("output", Output, None),
+        made.parameter("overwrite", Overwrite, False),
     ]
     translate = made.command(_translate, given, name="translate", about=verb.about)
     app.command("translate", epilog=made.examples(verb.examples))(translate)

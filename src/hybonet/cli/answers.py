@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FORMATS = {".json": "json", ".csv": "csv", ".tsv": "tsv"}
 
 
-def answer_format(form: str | None, output: Path | None, text_file: str = "") -> str:
+def answer_format(form: str | None, output: Path | None, text_file: str = "", *, overwrite: bool = False) -> str:
     """How answers are written: as --format says, else as the ending of the file does, else as tables.
 
     Args:
@@ -34,7 +34,7 @@ def answer_format(form: str | None, output: Path | None, text_file: str = "") ->
     """
     if output is None:
         return form or "table"
-    check_output(output)
+    check_output(output, overwrite=overwrite)
     known = {**FORMATS, text_file: "text"} if text_file else FORMATS
     form = form or known.get(output.suffix.lower())
     if form is None:
@@ -47,17 +47,35 @@ def answer_format(form: str | None, output: Path | None, text_file: str = "") ->
     return form
 
 
-def check_output(output: Path) -> None:
-    """Refuse, before any work, a file that could not be written.
+def check_output(output: Path | None, *, overwrite: bool = False) -> None:
+    """Refuse, before any work, a file that could not be written, or that is there and may not be replaced.
 
     Example:
         >>> check_output(Path("/"))
         Traceback (most recent call last):
         ValueError: expected a file to write to, got '/', which is a folder; choose another --output
     """
+    if output is None:
+        return
     if output.is_dir() or not output.parent.is_dir():
         what = "a folder" if output.is_dir() else "a file in a folder that is not there"
         raise ValueError(f"expected a file to write to, got {str(output)!r}, which is {what}; choose another --output")
+    if output.is_file() and not overwrite:
+        raise ValueError(
+            f"expected a new file, got {str(output)!r}, which is there; add --overwrite to replace it, or choose "
+            "another --output"
+        )
+
+
+def write_text(text: str, output: Path | None) -> None:
+    """To the terminal or, whole or not at all, to a file."""
+    from hybonet.cli.options import say
+    from hybonet.files import write_atomically
+
+    if output is None:
+        say(text)
+        return
+    write_atomically(output, lambda target: target.write_text(text + "\n", encoding="utf-8"))
 
 
 def write(

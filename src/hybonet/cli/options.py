@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace what --output names, if it is there.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Everything, as JSON.")]
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 import typer
 
 from hybonet.cli.app import app, clean_errors
-from hybonet.cli.options import say
+from hybonet.cli.options import AsJson, say
 
 #: What published figures are called.
 _MEASURES = {"mrr": "MRR", "roc_auc": "AUC", "f1": "F1", "tokenized_bleu": "BLEU", "uuas": "UUAS"}
@@ -17,10 +18,16 @@ app.add_typer(recipes_app, name="recipes")
 
 
 @recipes_app.command("list")
-def list_recipes() -> None:
+def list_recipes(as_json: AsJson = False) -> None:
     """All recipes with the published figures they aim at."""
     with clean_errors():
         from hybonet.recipes import recipes
+
+        if as_json:
+            shown = ("name", "task", "data", "published", "about")
+            rows = [{name: getattr(each, name) for name in shown} for each in recipes().values()]
+            say(json.dumps(rows, indent=1, ensure_ascii=False))
+            return
         from hybonet.reporting.console import Console
         from hybonet.reporting.narrow_table import add_row, narrow_table
 
@@ -35,7 +42,7 @@ def list_recipes() -> None:
 @recipes_app.command("show")
 def show_recipe(
     name: Annotated[str, typer.Argument(help="A name from `hybonet recipes list`.")],
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: AsJson = False,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="Show it with this change: model=NAME has that model's settings.")
     ] = None,

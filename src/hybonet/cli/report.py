@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from hybonet.cli.answers import check_output, write_text
 from hybonet.cli.app import app, clean_errors
-from hybonet.cli.options import say
+from hybonet.cli.options import Overwrite
 from hybonet.tasks.base import headline_of, specs
 
 _EXAMPLES = """
@@ -29,9 +30,13 @@ def report(
     form: Annotated[
         Literal["table", "markdown", "json"], typer.Option("--format", help="How the report is written.")
     ] = "table",
+    as_json: Annotated[bool, typer.Option("--json", help="Short for --format json.")] = False,
+    output: Annotated[Path | None, typer.Option(help="Write to this file instead of the terminal.")] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Metrics of finished runs of any task side by side, from their records alone."""
     with clean_errors():
+        check_output(output, overwrite=overwrite)
         from hybonet.reporting.console import Console
         from hybonet.reporting.run_report import (
             NOTE,
@@ -47,12 +52,15 @@ def report(
         tasks = {name: spec.headline for name, spec in specs().items()}
         found = experiments(map(renewed, load_records(runs, tasks)), headline_of)
         kinds = by_kind(found)
-        if form == "json":
-            say(json.dumps([each.as_json() for each in found], indent=1))
+        if as_json or form == "json":
+            write_text(json.dumps([each.as_json() for each in found], indent=1), output)
         elif form == "markdown":
             tables = {title: markdown_table(*report_rows(rows)) for title, rows in kinds.items()}
             alone = len(tables) == 1
-            say("\n\n".join(text if alone else f"## {title}\n\n{text}" for title, text in tables.items()))
+            texts = (text if alone else f"## {title}\n\n{text}" for title, text in tables.items())
+            write_text("\n\n".join(texts), output)
+        elif output is not None:
+            raise ValueError("expected --format markdown or json for a file, got table; choose one")
         else:
             console = Console(highlight=False)
             for rows in kinds.values():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from inspect import Parameter
 from pathlib import Path
 from typing import Annotated, Any
@@ -129,6 +131,7 @@ def train(
     from hybonet.tasks.api import about_settings, recipes_for, settings_for
     from hybonet.tasks.run import Run, goes_on
     from hybonet.training.processes import joined_processes
+    from hybonet.training.progress import print_line
 
     use_threads(threads)
     options = made.chosen(spec.options, values)
@@ -153,15 +156,23 @@ def train(
         if resume:
             run = Run(out, spec.name)
         else:
-            processes.main_first(lambda: _start(spec, out, data, settings, options, about, overwrite))
+            processes.main_first(lambda: _start(spec, out, data, settings, options, about, overwrite, quiet))
             run = Run(out, spec.name)
-        _train(run, processes.is_main, resume=resume, tensorboard=tensorboard, quiet=quiet)
-        if processes.is_main and not quiet:
+        echo = partial(print_line, error=as_json)  # with --json, nothing else is written
+        _train(run, None if quiet else echo, processes.is_main, resume=resume, tensorboard=tensorboard)
+        if processes.is_main and (as_json or not quiet):
             _show(Run(out), as_json)
 
 
 def _start(
-    spec: TaskSpec, out: Path, data: Any, settings: Any, options: Any, about: dict[str, Any], overwrite: bool
+    spec: TaskSpec,
+    out: Path,
+    data: Any,
+    settings: Any,
+    options: Any,
+    about: dict[str, Any],
+    overwrite: bool,
+    quiet: bool,
 ) -> None:
     """Load the data and write what a run starts from; nothing is loaded where ``out`` may not be written."""
     from hybonet.tasks.api import load_data
@@ -170,23 +181,23 @@ def _start(
 
     check_target(out, overwrite=overwrite)
     loaded = load_data(spec, data, settings, options)
-    tell_notes(getattr(loaded, "notes", ()))
+    tell_notes(() if quiet else getattr(loaded, "notes", ()))
     start(out, spec, settings, loaded, overwrite=overwrite, **about)
 
 
-def _train(run: Any, is_main: bool, *, resume: bool, tensorboard: bool, quiet: bool) -> None:
+def _train(run: Any, echo: Callable[[str], None] | None, is_main: bool, *, resume: bool, tensorboard: bool) -> None:
     from hybonet.tasks.api import terminal_reporter
     from hybonet.tasks.run_folder import TENSORBOARD
     from hybonet.training import Interrupted, Reporter
 
     try:
-        run.choose_settings(None if quiet else say)
-        reporter: Reporter | None = terminal_reporter(run) if is_main and not quiet else None
+        run.choose_settings(echo)
+        reporter: Reporter | None = terminal_reporter(run, echo) if is_main and echo is not None else None
         if tensorboard and is_main:
             from hybonet.training.progress import TensorBoardReporter
 
             reporter = TensorBoardReporter(run.folder / TENSORBOARD, reporter)
-        run.train(resume=resume, reporter=reporter, say=None if quiet else say)
+        run.train(resume=resume, reporter=reporter, say=echo)
     except Interrupted as stop:
         if is_main:
             say(str(stop), err=True)

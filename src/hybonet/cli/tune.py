@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shlex
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +17,7 @@ import typer
 from hybonet.cli import made
 from hybonet.cli.app import app
 from hybonet.cli.options import say, tell_notes
-from hybonet.cli.training import Changes, Threads, data_option, recipe_option, use_threads
+from hybonet.cli.training import Changes, Quiet, Threads, data_option, recipe_option, use_threads
 from hybonet.tasks.base import TaskSpec, specs
 
 if TYPE_CHECKING:
@@ -48,6 +51,8 @@ Seed = Annotated[int | None, typer.Option(min=0, help="Of the values that are tr
 Resume = Annotated[
     bool, typer.Option("--resume", help="Go on with the search in --out; --trials N gives it more trials.")
 ]
+Replace = Annotated[bool, typer.Option("--overwrite", help="Replace an earlier search in --out.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Write trials and the best settings as JSON when it is done.")]
 _TRIALS = 30
 _SHOWN = 4  # trials in the table, which fits 80 columns
 _NOT_ABOUT_DATA = ("recipe", "set", "range", "own_ranges", "seed")
@@ -89,7 +94,10 @@ def add(spec: TaskSpec) -> None:
         made.parameter("seed", Seed, None),
         *made.parameters(spec.options),
         made.parameter("resume", Resume, False),
+        made.parameter("overwrite", Replace, False),
         made.parameter("threads", Threads, None),
+        made.parameter("quiet", Quiet, False),
+        made.parameter("as_json", AsJson, False),
     ]
     function = made.command(lambda **values: tune(spec, **values), given, name=f"tune_{spec.name}", about=_ABOUT)
     text = _EXAMPLES.format(task=spec.name, recipe=spec.recipe, data=spec.data or "mine")
@@ -109,16 +117,27 @@ def tune(
     set_: list[str] | None,
     seed: int | None,
     resume: bool,
+    overwrite: bool,
     threads: int | None,
+    quiet: bool,
+    as_json: bool,
     **values: Any,
 ) -> None:
     """Check everything, search, and show what was found; ``values`` are the task's options about data."""
     from hybonet.tasks.api import load_data, settings_for
     from hybonet.training import Interrupted
     from hybonet.training.ranges import as_text, out_of_range
-    from hybonet.tuning.progress import TerminalSearchReporter
+    from hybonet.tuning.progress import SearchReporter, TerminalSearchReporter
     from hybonet.tuning.search import require_one_process, run_search
-    from hybonet.tuning.search_folder import describe_search, prepare_folder, read_search, resume_command
+    from hybonet.tuning.search_folder import (
+        BEST_SETTINGS,
+        SEARCH,
+        describe_search,
+        prepare_folder,
+        read_search,
+        result_rows,
+        resume_command,
+    )
     from hybonet.tuning.study import require_optuna
 
     use_threads(threads)
@@ -138,7 +157,8 @@ def tune(
     options["recipe"] = recipe
     ranges = _ranges(settings, spec, recipe, options)
     loaded = load_data(spec, about_data.get("data"), settings, reading)
-    tell_notes(getattr(loaded, "notes", ()))
+    tell = (lambda _: None) if quiet else tell_notes
+    tell(getattr(loaded, "notes", ()))
     loaded = loaded.without_test() if hasattr(loaded, "without_test") else loaded
 
     def make_task(tried: Any) -> Task:
@@ -146,22 +166,26 @@ def tune(
 
     task = make_task(settings)
     described = describe_search(task, ranges, seed=options.get("seed", 0), recipe=recipe, options=options, trials=total)
+    if overwrite and not resume and (out / SEARCH).is_file():
+        shutil.rmtree(out)
     prepare_folder(out, described, resume=resume)
     again = resume_command(out, spec.name, total if resume and total != earlier["trials"] else None)
     searched = ", ".join(f"{name} {each}" for name, each in ranges.items())
-    say(f"Searching the best validation {task.monitor} over {searched}")
-    tell_notes(
+    told: Callable[..., None] = (lambda *_, **__: None) if quiet else partial(say, err=as_json)
+    told(f"Searching the best validation {task.monitor} over {searched}")
+    tell(
         f"the recipe's {name}={as_text(value)} is not in the range {ranges[name]}, so that the first trial is drawn as "
         f"the others are; a --range with it lets the recipe come first"
         for name, value in out_of_range(settings, ranges).items()
     )
     unused = settings.unused()
-    tell_notes(
+    tell(
         f"{name} is searched and changes nothing here, since {unused[name]}; --set {name}=… takes it out"
         for name in ranges
         if name in unused
     )
-    reporter = TerminalSearchReporter(total, task.monitor, higher_is_better=task.higher_is_better)
+    shown = TerminalSearchReporter(total, task.monitor, higher_is_better=task.higher_is_better, echo=told)
+    reporter = SearchReporter() if quiet else shown
     try:
         results = run_search(
             out,
@@ -180,6 +204,13 @@ def tune(
     except KeyboardInterrupt:
         say(f"stopped at once; go on from the last checkpoint with {again}", err=True)
         raise typer.Exit(130) from None
+    if as_json:
+        best = out / BEST_SETTINGS
+        found = {"best": json.loads(best.read_text(encoding="utf-8")) if best.is_file() else None}
+        say(json.dumps({**found, "trials": result_rows(results, task.monitor)}, indent=1))
+        return
+    if quiet:
+        return
     _show(out, task, results, ranges, about_data)
     if note := spec.part("tune_note"):
         say(note)

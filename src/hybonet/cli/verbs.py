@@ -5,6 +5,7 @@ The run's ``config.json`` names its task, and the task declares the options (:cl
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ from typer.main import get_command
 
 from hybonet.cli import made
 from hybonet.cli.app import app, clean_errors
-from hybonet.cli.options import say, tell_notes
+from hybonet.cli.options import Overwrite, say, tell_notes
 from hybonet.tasks.base import TaskSpec, specs
 
 Run = Annotated[Path, typer.Argument(help="A run folder, or an exported model.")]
@@ -28,7 +29,8 @@ AnswersFile = Annotated[
     Path | None, typer.Option(help="Write to this .json, .csv or .tsv file instead of the terminal.")
 ]
 PicturesFolder = Annotated[Path | None, typer.Option(help="Folder for the pictures.", show_default="the run")]
-ExportPlace = Annotated[Path, typer.Option(help="New file (vectors) or new folder; nothing is overwritten.")]
+PicturesAsJson = Annotated[bool, typer.Option("--json", help="Name the pictures, and what is missing, as JSON.")]
+ExportPlace = Annotated[Path, typer.Option(help="New file (vectors) or new folder.")]
 SafeCsv = Annotated[
     bool, typer.Option("--safe-csv", help="A ' before text that a spreadsheet would take for a formula (CSV, TSV).")
 ]
@@ -124,16 +126,30 @@ def _load(run: Any, *, quiet: bool = False) -> Any:
 
 
 def _evaluate(
-    run: Path, options: dict[str, Any], as_json: bool, form: Any, output: Path | None, quiet: bool, safe_csv: bool
+    run: Path,
+    options: dict[str, Any],
+    as_json: bool,
+    form: Any,
+    output: Path | None,
+    overwrite: bool,
+    quiet: bool,
+    safe_csv: bool,
 ) -> None:
     from hybonet.cli.answers import answer_format, write
 
-    written_as = answer_format("json" if as_json else form, output)
+    written_as = answer_format("json" if as_json else form, output, overwrite=overwrite)
     write(_load(run, quiet=quiet).evaluate(**options), written_as, output, quiet=quiet, safe_csv=safe_csv)
 
 
 def _predict(
-    run: Path, options: dict[str, Any], as_json: bool, form: Any, output: Path | None, quiet: bool, safe_csv: bool
+    run: Path,
+    options: dict[str, Any],
+    as_json: bool,
+    form: Any,
+    output: Path | None,
+    overwrite: bool,
+    quiet: bool,
+    safe_csv: bool,
 ) -> None:
     from hybonet.cli.answers import answer_format, write
     from hybonet.tasks.run import Run as RunFolder
@@ -141,28 +157,40 @@ def _predict(
     found = RunFolder(run)
     verb = found.spec.verb("predict")
     assert verb is not None
-    written_as = answer_format("json" if as_json else form, output, verb.text_file)
+    written_as = answer_format("json" if as_json else form, output, verb.text_file, overwrite=overwrite)
     answered = _load(found, quiet=quiet).predict(**options)
     if not quiet:
         tell_notes(answered.notes)
     write(answered, written_as, output, quiet=quiet, safe_csv=safe_csv)
 
 
-def _plot(run: Path, options: dict[str, Any], output: Path | None, quiet: bool) -> None:
+def _plot(run: Path, options: dict[str, Any], as_json: bool, output: Path | None, quiet: bool) -> None:
     from hybonet.reporting.disk import require_matplotlib
 
     require_matplotlib()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
         drawn = _load(run, quiet=quiet).plot(output, **options)
-    for path in () if quiet else drawn:
+    if as_json:
+        say(json.dumps({"pictures": [str(path) for path in drawn], "missing": drawn.missing}, indent=1))
+        return
+    if quiet:
+        return
+    for path in drawn:
         say(str(path))
     tell_notes(f"no {name}: {reason}" for name, reason in drawn.missing.items())
     tell_notes(dict.fromkeys(str(each.message) for each in told))
 
 
-def _export(run: Path, options: dict[str, Any], output: Path, quiet: bool) -> None:
-    said = _load(run, quiet=quiet).export(output, **options)
+def _export(run: Path, options: dict[str, Any], output: Path, overwrite: bool, quiet: bool) -> None:
+    from hybonet.tasks.new_folder import replaced
+
+    model = _load(run, quiet=quiet)
+    if overwrite and output.exists():
+        with replaced(output) as place:
+            said = model.export(place, **options).replace(str(place), str(output))
+    else:
+        said = model.export(output, **options)
     if not quiet:
         say(said)
 
@@ -171,12 +199,21 @@ _WRITTEN = [
     made.parameter("as_json", AsJson, False),
     made.parameter("form", Format, None),
     made.parameter("output", AnswersFile, None),
+    made.parameter("overwrite", Overwrite, False),
     made.parameter("quiet", Quiet, False),
     made.parameter("safe_csv", SafeCsv, False),
 ]
 evaluate = VerbCommand("evaluate", _evaluate, _WRITTEN)
 predict = VerbCommand("predict", _predict, _WRITTEN)
-plot = VerbCommand(
-    "plot", _plot, [made.parameter("output", PicturesFolder, None), made.parameter("quiet", Quiet, False)]
-)
-export = VerbCommand("export", _export, [made.parameter("output", ExportPlace), made.parameter("quiet", Quiet, False)])
+_DRAWN = [
+    made.parameter("as_json", PicturesAsJson, False),
+    made.parameter("output", PicturesFolder, None),
+    made.parameter("quiet", Quiet, False),
+]
+plot = VerbCommand("plot", _plot, _DRAWN)
+_EXPORTED = [
+    made.parameter("output", ExportPlace),
+    made.parameter("overwrite", Overwrite, False),
+    made.parameter("quiet", Quiet, False),
+]
+export = VerbCommand("export", _export, _EXPORTED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -122,10 +122,10 @@ def said_besides(record: Mapping[str, Any]) -> Iterator[str]:
         yield from auto.comparison(record["compare"])
 
 
-def terminal_reporter(run: Run) -> TerminalReporter:
-    """Progress with loss, metric, speed and time left."""
+def terminal_reporter(run: Run, echo: Callable[[str], None] | None = None) -> TerminalReporter:
+    """Progress with loss, metric, speed and time left; ``echo`` prints a line."""
     unit, amount = getattr(run.task, "unit", None), getattr(run.settings, "batch_size", None) or 1
-    return TerminalReporter(run.settings.epochs, (amount, unit) if unit else (1, "batches/s"))
+    return TerminalReporter(run.settings.epochs, (amount, unit) if unit else (1, "batches/s"), echo=echo)
 
 
 def settings_for(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -118,3 +119,31 @@ def _move_up(staging: Path, out: Path, last: str) -> None:
     for entry in sorted(staging.iterdir(), key=lambda entry: entry.name == last):
         entry.rename(out / entry.name)
     staging.rmdir()
+
+
+@contextmanager
+def replaced(out: Path) -> Iterator[Path]:
+    """A place beside a file or a saved model to write its successor to, which takes its place when the block ends.
+
+    Example:
+        >>> import tempfile
+        >>> out = Path(tempfile.mkdtemp()) / "vectors.tsv"
+        >>> _ = out.write_text("old")
+        >>> with replaced(out) as place:
+        ...     _ = place.write_text("new")
+        >>> out.read_text()
+        'new'
+    """
+    config = out / "config.json"
+    saved = config.is_file() and '"library_name"' in config.read_text("utf-8")
+    exported = saved or (out / "training_triples").exists()
+    if out.is_dir() and any(out.iterdir()) and not exported:
+        raise ValueError(
+            f"expected an exported model to replace, but {str(out)!r} holds other files; choose another --output"
+        )
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", suffix=".partial", dir=out.parent) as beside:
+        place = Path(beside) / out.name
+        yield place
+        if out.is_dir():
+            out.rename(Path(beside) / f"{out.name}.before")
+        place.replace(out)

@@ -15,6 +15,7 @@ from typing import Any
 from hybonet.files import write_atomically
 from hybonet.tasks.new_folder import new_folder
 from hybonet.tasks.provenance import provenance
+from hybonet.tasks.run import renewed
 from hybonet.tasks.run_folder import check_target, read_json, write_json
 from hybonet.training import LoopSettings, Task
 from hybonet.training.ranges import Range, as_text, with_values
@@ -80,7 +81,7 @@ def read_search(folder: Path, task: str | None = None) -> dict[str, Any]:
             f"expected a search in {str(folder)!r}, but {SEARCH} is missing; start one without --resume, or give a "
             "folder made by hybonet tune"
         )
-    search = read_json(folder, SEARCH)
+    search = renewed(read_json(folder, SEARCH))
     missing = {"task", "data", "recipe", "settings", "ranges", "seed", "trials", "options"} - search.keys()
     if missing:
         raise ValueError(
