@@ -22,27 +22,28 @@ def seed() -> None:
 
 
 @pytest.mark.parametrize("K", [-1.0, -0.3])
-def test_stacked_layers_are_lorentz_linear_layers(K: float) -> None:
+@pytest.mark.parametrize("form", ["scaled", "paper"])
+def test_stacked_layers_are_lorentz_linear_layers(K: float, form: str) -> None:
     manifold = Lorentz(K)
-    stacked = StackedLorentzLinear(3, 6, 5, scale=2.0, manifold=manifold)
+    stacked = StackedLorentzLinear(3, 6, 5, form=form, scale=2.0, manifold=manifold)
     x = manifold.random_normal(3, 8, 6)
     for number in range(3):
-        layer = LorentzLinear(6, 5, form="paper", manifold=manifold)
-        layer.load_state_dict(
-            {
-                "weight": stacked.weight[number],
-                "bias": stacked.bias[number, 0],
-                "log_scale": stacked.log_scale[number, 0, 0],
-            }
-        )
+        layer = LorentzLinear(6, 5, form=form, manifold=manifold)
+        torch.nn.init.normal_(stacked.weight.data[number])
+        torch.nn.init.normal_(stacked.bias.data[number])
+        state = {"weight": stacked.weight[number], "bias": stacked.bias[number, 0]}
+        if form == "paper":
+            state["log_scale"] = stacked.log_scale[number, 0, 0]
+        layer.load_state_dict(state)
         torch.testing.assert_close(stacked(x)[number], layer(x[number]))
 
 
 @pytest.mark.parametrize("K", [-1.0, -0.3])
 @pytest.mark.parametrize("of_points", [True, False])
-def test_lorentz_probe_measures_squared_lorentzian_distances(K: float, of_points: bool) -> None:
+@pytest.mark.parametrize("form", ["scaled", "paper"])
+def test_lorentz_probe_measures_squared_lorentzian_distances(K: float, of_points: bool, form: str) -> None:
     manifold = Lorentz(K)
-    probe = LorentzProbe(2, 6, 5, of_points=of_points, manifold=manifold).double()
+    probe = LorentzProbe(2, 6, 5, of_points=of_points, form=form, manifold=manifold).double()
     states = manifold.random_normal(2, 7, 6).double() if of_points else torch.randn(2, 7, 6).double()
     points = probe.points(states)
     assert manifold.check_point(points)

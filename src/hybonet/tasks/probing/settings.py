@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from hybonet.tasks.probing.models.tree_probe import ProbeKind
+from hybonet.tasks.probing.models.tree_probe import ProbeForm, ProbeKind
 from hybonet.training import ModelSettings, ScheduleSettings
 
 
@@ -14,6 +14,7 @@ class ProbeSettings(ModelSettings):
     """Settings of probes; the defaults suit a treebank of ten thousand sentences."""
 
     told_apart_by: ClassVar[str] = "probe"
+    before: ClassVar[dict[str, str]] = {"form": "paper"}
 
     epochs: int = Field(12, ge=1, description="passes over the training sentences")
     validate_every: int = Field(2, ge=1, description="epochs between measurements on the validation sentences")
@@ -47,7 +48,17 @@ class LorentzSettings(ProbeSettings):
 
     probe: Literal["lorentz"] = "lorentz"
     K: float = Field(-1.0, lt=0, description="curvature of the space")
-    scale: float = Field(2.0, gt=0, description="λ of its Lorentz linear layers at the start")
+    form: ProbeForm = Field("scaled", description="of the linear layers: scaled, without a gate for time, or paper")
+    scale: float = Field(2.0, gt=0, description="form=paper: λ of the linear layers at the start")
+
+    def unused(self) -> dict[str, str]:
+        """λ, in the form that has none.
+
+        Example:
+            >>> LorentzSettings().unused()["scale"]
+            'form is scaled'
+        """
+        return {**super().unused(), **({"scale": "form is scaled"} if self.form == "scaled" else {})}
 
 
 class OtherSettings(ProbeSettings):

@@ -103,7 +103,9 @@ class ProbeData:
 def build_probes(settings: ProbeSettings, states: Tensor, manifold: Lorentz | None) -> TreeProbes:
     """Probes for states ``(words, layers, d)``, of any treebank."""
     layers, features = states.shape[1:]
-    own = {"scale": settings.scale, "K": settings.K} if isinstance(settings, LorentzSettings) else {}
+    own: dict[str, Any] = {}
+    if isinstance(settings, LorentzSettings):
+        own = {"form": settings.form, "scale": settings.scale, "K": settings.K}
     return TreeProbes(settings.probe, layers, features, settings.dim, states=manifold, **own)
 
 

@@ -12,7 +12,7 @@ the words, a distance from the origin for a word's depth.
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
 import torch.nn.functional as F
@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from hybonet.geometry import Lorentz
 from hybonet.nn.gated_lift import gated_lift
 from hybonet.nn.module import LorentzModule
+from hybonet.nn.scales import time_unit, unit
 
 
 class StackedLinear(nn.Module):
@@ -41,7 +42,7 @@ class StackedLinear(nn.Module):
 
 
 class StackedLorentzLinear(LorentzModule):
-    """Lorentz linear layers in the normalised form, as :class:`~hybonet.nn.LorentzLinear` has it; λ is learnt.
+    """Lorentz linear layers in a form that :class:`~hybonet.nn.LorentzLinear` has; λ, of the paper's, is learnt.
 
     Input points may lie on a sheet of another curvature; outputs lie on the manifold's.
     Shapes: ``(stack, n, in) -> (stack, n, out)``, ambient.
@@ -53,14 +54,16 @@ class StackedLorentzLinear(LorentzModule):
         in_features: int,
         out_features: int,
         *,
+        form: ProbeForm = "scaled",
         scale: float = 10.0,
         manifold: Lorentz | None = None,
     ) -> None:
         super().__init__(manifold)
-        self.initial_scale = scale
-        self.weight = nn.Parameter(torch.empty(stack, out_features, in_features))
-        self.bias = nn.Parameter(torch.empty(stack, 1, out_features))
-        self.log_scale = nn.Parameter(torch.empty(stack, 1, 1))
+        self.form, self.initial_scale = form, scale
+        rows = out_features - (form == "scaled")
+        self.weight = nn.Parameter(torch.empty(stack, rows, in_features))
+        self.bias = nn.Parameter(torch.empty(stack, 1, rows))
+        self.log_scale = nn.Parameter(torch.empty(stack, 1, 1)) if form == "paper" else None
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -70,12 +73,19 @@ class StackedLorentzLinear(LorentzModule):
         with torch.no_grad():
             self.weight[..., 0] = 0.0
         nn.init.zeros_(self.bias)
-        nn.init.constant_(self.log_scale, math.log(self.initial_scale))
+        if self.log_scale is not None:
+            nn.init.constant_(self.log_scale, math.log(self.initial_scale))
 
     def forward(self, x: Tensor) -> Tensor:
-        return gated_lift(torch.baddbmm(self.bias, x, self.weight.mT), self.log_scale.exp(), K=self.manifold.K)
+        K, features = self.manifold.K, x.shape[-1]
+        if self.log_scale is not None:
+            return gated_lift(torch.baddbmm(self.bias, x, self.weight.mT), self.log_scale.exp(), K=K)
+        columns = torch.cat((x.new_full((1,), time_unit(features)), x.new_ones(features - 1)))
+        space = torch.baddbmm(self.bias * unit(features, K=K), x * columns, self.weight.mT)
+        return self.manifold.lift(space)
 
 
+ProbeForm = Literal["scaled", "paper"]
 ProbeKind = Literal["lorentz", "poincare", "euclidean"]
 PROBES: tuple[ProbeKind, ...] = get_args(ProbeKind)
 
@@ -112,18 +122,20 @@ class LorentzProbe(TreeProbe):
         dim: int,
         *,
         of_points: bool,
+        form: ProbeForm = "scaled",
         scale: float = 10.0,
         manifold: Lorentz | None = None,
     ) -> None:
         super().__init__()
         self.manifold = Lorentz() if manifold is None else manifold
         self.of_points = of_points
+        options: dict[str, Any] = {"form": form, "scale": scale, "manifold": self.manifold}
         self.f_p: nn.Module = (
-            StackedLorentzLinear(layers, in_features, dim, scale=scale, manifold=self.manifold)
+            StackedLorentzLinear(layers, in_features, dim, **options)
             if of_points
             else StackedLinear(layers, in_features, dim - 1)
         )
-        self.f_q = StackedLorentzLinear(layers, dim, dim, scale=scale, manifold=self.manifold)
+        self.f_q = StackedLorentzLinear(layers, dim, dim, **options)
 
     def points(self, states: Tensor) -> Tensor:
         first = self.f_p(states)
@@ -198,6 +210,7 @@ class TreeProbes(nn.Module):
         dim: int,
         *,
         states: Lorentz | None = None,
+        form: ProbeForm = "scaled",
         scale: float = 10.0,
         K: float = -1.0,
     ) -> None:
@@ -207,7 +220,7 @@ class TreeProbes(nn.Module):
         def build() -> TreeProbe:
             if kind == "lorentz":
                 return LorentzProbe(
-                    layers, in_features, dim, of_points=states is not None, scale=scale, manifold=Lorentz(K)
+                    layers, in_features, dim, of_points=states is not None, form=form, scale=scale, manifold=Lorentz(K)
                 )
             features = in_features - (states is not None)
             return {"poincare": PoincareProbe, "euclidean": EuclideanProbe}[kind](layers, features, dim)

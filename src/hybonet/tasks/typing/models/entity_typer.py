@@ -81,7 +81,7 @@ class EntityTyper(MentionClassifier):
         positions: ``"relative"`` to the mention, or counted from the first word (``"absolute"``).
         norm_first: blocks add to their input, as in :class:`~hybonet.nn.LorentzTransformerEncoderLayer`, and the heads
             of the context's Transformer start near the origin.
-        form: of the linear layers and the head: ``"scaled"`` (:mod:`hybonet.nn.scales`), with norms, one temperature for
+        form: of linear layers and head: ``"scaled"`` (:mod:`hybonet.nn.scales`), with norms, one temperature for
             all types and biases read at the origin; or ``"paper"``, to which scale and norm_first belong.
         transform: ``"lorentz"``, or ``"tangent"``: every map through the tangent space, for comparison.
 
