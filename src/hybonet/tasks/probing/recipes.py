@@ -4,35 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
-from hybonet.tasks.probing.settings import LorentzSettings
+from hybonet.tasks.probing.settings import ProbeSettings
 from hybonet.training import ScheduleSettings
 from hybonet.training.ranges import Between, Range
 
 
-def default() -> LorentzSettings:
+def default() -> ProbeSettings:
     """A few passes over a treebank of ten thousand sentences, with larger steps than the paper's."""
-    return LorentzSettings(form="paper")
+    return ProbeSettings()
 
 
-def tutorial() -> LorentzSettings:
+def tutorial() -> ProbeSettings:
     """For a treebank of some hundred sentences."""
-    return LorentzSettings(form="paper", epochs=30, validate_every=5, lr=0.01)
+    return ProbeSettings(epochs=30, validate_every=5, lr=0.01)
 
 
-def paper(**changes: Any) -> LorentzSettings:
+def paper(**changes: Any) -> ProbeSettings:
     """The paper's training: 20,000 small, equal steps of Adam; the epochs are no bound."""
     settings: dict[str, Any] = {
         "epochs": 1000,
         "steps": 20_000,
         "validate_every": 5,
         "lr": 5e-5,
-        "form": "paper",
         "scale": 10.0,
         "state_length": None,
         "schedule": ScheduleSettings(kind="constant"),
         **changes,
     }
-    return LorentzSettings(**settings)
+    return ProbeSettings(**settings)
 
 
 _RANGES: dict[str, Range] = {"lr": Between(2e-5, 0.05, log=True), "scale": Between(1.0, 20.0, log=True)}

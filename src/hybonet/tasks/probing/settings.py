@@ -14,7 +14,6 @@ class ProbeSettings(ModelSettings):
     """Settings of probes; the defaults suit a treebank of ten thousand sentences."""
 
     told_apart_by: ClassVar[str] = "probe"
-    before: ClassVar[dict[str, str]] = {"form": "paper"}
 
     epochs: int = Field(12, ge=1, description="passes over the training sentences")
     validate_every: int = Field(2, ge=1, description="epochs between measurements on the validation sentences")
@@ -48,14 +47,16 @@ class LorentzSettings(ProbeSettings):
 
     probe: Literal["lorentz"] = "lorentz"
     K: float = Field(-1.0, lt=0, description="curvature of the space")
-    form: ProbeForm = Field("scaled", description="of the linear layers: scaled, without a gate for time, or paper")
+    form: ProbeForm = Field(
+        "paper", description="of the linear layers: paper, whose gate suits depths, or scaled, which has none"
+    )
     scale: float = Field(2.0, gt=0, description="form=paper: λ of the linear layers at the start")
 
     def unused(self) -> dict[str, str]:
         """λ, in the form that has none.
 
         Example:
-            >>> LorentzSettings().unused()["scale"]
+            >>> LorentzSettings(form="scaled").unused()["scale"]
             'form is scaled'
         """
         return {**super().unused(), **({"scale": "form is scaled"} if self.form == "scaled" else {})}

@@ -54,7 +54,7 @@ class StackedLorentzLinear(LorentzModule):
         in_features: int,
         out_features: int,
         *,
-        form: ProbeForm = "scaled",
+        form: ProbeForm = "paper",
         scale: float = 10.0,
         manifold: Lorentz | None = None,
     ) -> None:
@@ -85,7 +85,7 @@ class StackedLorentzLinear(LorentzModule):
         return self.manifold.lift(space)
 
 
-ProbeForm = Literal["scaled", "paper"]
+ProbeForm = Literal["paper", "scaled"]
 ProbeKind = Literal["lorentz", "poincare", "euclidean"]
 PROBES: tuple[ProbeKind, ...] = get_args(ProbeKind)
 
@@ -122,7 +122,7 @@ class LorentzProbe(TreeProbe):
         dim: int,
         *,
         of_points: bool,
-        form: ProbeForm = "scaled",
+        form: ProbeForm = "paper",
         scale: float = 10.0,
         manifold: Lorentz | None = None,
     ) -> None:
@@ -210,7 +210,7 @@ class TreeProbes(nn.Module):
         dim: int,
         *,
         states: Lorentz | None = None,
-        form: ProbeForm = "scaled",
+        form: ProbeForm = "paper",
         scale: float = 10.0,
         K: float = -1.0,
     ) -> None:
