@@ -23,7 +23,7 @@ def graph():
 @pytest.fixture(scope="module")
 def model(graph, tmp_path_factory):
     out = tmp_path_factory.mktemp("rings") / "run"
-    return hybonet.train("kg", graph, out=out, epochs=25, dim=16, batch_size=50, reporter=False)
+    return hybonet.train("kg", graph, out=out, recipe="default", epochs=25, dim=16, batch_size=50, reporter=False)
 
 
 @pytest.mark.parametrize("split", ["valid", "test"])
