@@ -9,7 +9,8 @@ from torch import Tensor
 
 from hybonet.data.triples.triple_data import SplitName, TripleData
 from hybonet.metrics.ranking import filtered_ranks
-from hybonet.tasks.knowledge_graph.predictor import Answer, KnowledgeGraphModel
+from hybonet.tasks.knowledge_graph.answering import Answer
+from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel
 
 
 @dataclass(frozen=True)
