@@ -45,6 +45,7 @@ check: $(VENV)-dev/.dev
 	$(VENV)-dev/bin/ruff check .
 	$(VENV)-dev/bin/mypy
 	PATH="$(abspath $(VENV)-dev/bin):$$PATH" $(VENV)-dev/bin/lint-imports
+	$(VENV)-dev/bin/zizmor --offline --quiet --no-progress .github/workflows
 
 test: check
 	$(VENV)-dev/bin/python -m pytest
