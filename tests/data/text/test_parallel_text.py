@@ -9,7 +9,7 @@ import pytest
 
 from hybonet.data import data_sets, load_corpus, named
 from hybonet.data.io.source_file import SourceFile
-from hybonet.data.text.parallel_text import Pairs, read_aligned
+from hybonet.data.text.parallel_text import Pairs, read_aligned, read_table
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -115,3 +115,12 @@ def test_a_changed_file_of_a_named_corpus_is_refused(tmp_path, monkeypatch):
         (tmp_path / "multi30k" / file.name).write_text("one line\n")
     with pytest.raises(ValueError, match=r"train\.en: expected a file with sha256 460a15.*, got .*get it again"):
         load_corpus("multi30k")
+
+
+def test_a_header_of_a_table_is_skipped() -> None:
+    notes: list[str] = []
+    file = SourceFile("a.tsv", "a.tsv", b"Source\tTarget\na dog\tein Hund\n\tleer\n")
+    assert read_table(file, notes).source == ("a dog",)
+    assert notes[0] == "a.tsv: the first row (Source, Target) is read as column names"
+    assert "(line 3)" in notes[1]
+    assert len(read_table(SourceFile("a.tsv", "a.tsv", b"yes\tja\nno\tne\n"), [])) == 2

@@ -10,6 +10,11 @@ from hybonet.data.io.source_file import SourceFile
 from hybonet.data.io.text_table import decode
 
 _SHOWN = 3  # lines named in a note
+#: What the columns of a table may be called: these, or two languages.
+_LANGUAGES = frozenset(
+    ("ar", "cs", "de", "en", "es", "fi", "fr", "hi", "it", "ja", "ko", "nl", "pl", "pt", "ru", "tr", "zh")
+)
+_COLUMNS = frozenset(("source", "src", "target", "tgt", "translation", "sentence", "text", "input", "output"))
 _DIRECTION = re.compile(r"[a-z]{2,3}-[a-z]{2,3}")
 
 
@@ -110,10 +115,10 @@ def read_aligned(source: SourceFile, target: SourceFile, notes: list[str]) -> Pa
 
 
 def read_table(file: SourceFile, notes: list[str]) -> Pairs:
-    r"""Pairs of a file with source, tab and target a line; a pair with an empty side is left out and noted.
+    r"""Pairs of a file with source, tab and target a line; a header is skipped, and a pair with an empty side left out.
 
     Example:
-        >>> read_table(SourceFile("a.tsv", "a.tsv", b"a dog\tein Hund\n"), []).target
+        >>> read_table(SourceFile("a.tsv", "a.tsv", b"en\tde\na dog\tein Hund\n"), []).target
         ('ein Hund',)
     """
     rows = [line.split("\t") for line in _lines(file)]
@@ -124,8 +129,18 @@ def read_table(file: SourceFile, notes: list[str]) -> Pairs:
                 f"column{'s' if len(row) > 1 else ''}; correct the line, or give two aligned files with --source and "
                 "--target"
             )
+    first = 1
+    if len(rows) > 1 and _is_header(rows[0]):
+        notes.append(f"{file.source}: the first row ({rows[0][0]}, {rows[0][1]}) is read as column names")
+        rows, first = rows[1:], 2
     filled = [row if len(row) == 2 else ["", ""] for row in rows]
-    return whole_pairs([row[0] for row in filled], [row[1] for row in filled], file.source, notes)
+    return whole_pairs([row[0] for row in filled], [row[1] for row in filled], file.source, notes, first=first)
+
+
+def _is_header(row: Sequence[str]) -> bool:
+    """Whether a first row names its columns: by usual words, or by two languages."""
+    words = [cell.strip().casefold() for cell in row]
+    return len(words) == 2 and (all(word in _COLUMNS for word in words) or all(word in _LANGUAGES for word in words))
 
 
 def note_shared(splits: Mapping[str, Pairs]) -> list[str]:
@@ -150,11 +165,17 @@ def _lines(file: SourceFile) -> list[str]:
 
 
 def whole_pairs(
-    source: Sequence[str], target: Sequence[str], where: str, notes: list[str], *, lines_are: str = "line"
+    source: Sequence[str],
+    target: Sequence[str],
+    where: str,
+    notes: list[str],
+    *,
+    lines_are: str = "line",
+    first: int = 1,
 ) -> Pairs:
-    """Pairs of sentences, those with an empty side left out and noted."""
+    """Pairs of sentences, those with an empty side left out and noted; ``first`` is the number of the first line."""
     source, target = [text.strip() for text in source], [text.strip() for text in target]
-    empty = [number for number, pair in enumerate(zip(source, target, strict=True), 1) if not all(pair)]
+    empty = [number for number, pair in enumerate(zip(source, target, strict=True), first) if not all(pair)]
     if empty:
         shown = ", ".join(map(str, empty[:_SHOWN])) + (", …" if len(empty) > _SHOWN else "")
         plural = "" if len(empty) == 1 else "s"
