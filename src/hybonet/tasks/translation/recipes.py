@@ -9,24 +9,6 @@ from hybonet.training import ScheduleSettings
 from hybonet.training.ranges import Between, Range
 
 
-def small() -> TranslationSettings:
-    """For a few hundred to some thousand short sentences, and to try things out."""
-    return TranslationSettings(
-        epochs=40,
-        dim=32,
-        layers=2,
-        heads=4,
-        dropout=0.0,
-        tokenizer="bpe",
-        vocabulary=300,
-        batch_tokens=512,
-        lr=0.005,
-        max_grad_norm=0.5,
-        schedule=ScheduleSettings(kind="linear", warmup=100, hold=0.3),
-        validate_every=5,
-    )
-
-
 def quick(**changes: Any) -> TranslationSettings:
     """For some ten thousand sentences and less than an hour on a processor core.
 
@@ -114,7 +96,20 @@ def _wmt(dim: int, heads: int, bleu: float, size: str = "the paper's settings") 
 RECIPES: dict[str, dict[str, Any]] = {
     "translation": {
         "about": "a few hundred to some thousand short pairs; the toy language in about a minute",
-        "settings": small(),
+        "settings": TranslationSettings(
+            epochs=40,
+            dim=32,
+            layers=2,
+            heads=4,
+            dropout=0.0,
+            tokenizer="bpe",
+            vocabulary=300,
+            batch_tokens=512,
+            lr=0.005,
+            max_grad_norm=0.5,
+            schedule=ScheduleSettings(kind="linear", warmup=100, hold=0.3),
+            validate_every=5,
+        ),
         "ranges": _RANGES,
     },
     "multi30k-64": _ours(

@@ -37,24 +37,6 @@ def default(**changes: Any) -> TypingSettings:
     return TypingSettings(**settings)
 
 
-def paper() -> HyboNetSettings:
-    """The paper's settings."""
-    return HyboNetSettings(
-        form="paper",
-        dim=128,
-        feedforward=512,
-        attention_dropout=0.2,
-        merge_dropout=0.1,
-        lr=1e-3,
-        batch_size=900,
-        epochs=60,
-        max_grad_norm=0.2,
-        bias_start="even",
-        positions="absolute",
-        validate_every=5,
-    )
-
-
 _RANGES: dict[str, Range] = {
     "lr": Between(0.001, 0.02, log=True),
     "positive_weight": Between(1.0, 20.0, log=True),
@@ -82,7 +64,20 @@ RECIPES: dict[str, dict[str, Any]] = {
     },
     "paper-typing": {
         "about": "the paper's settings (it had six million distant examples more)",
-        "settings": paper(),
+        "settings": HyboNetSettings(
+            form="paper",
+            dim=128,
+            feedforward=512,
+            attention_dropout=0.2,
+            merge_dropout=0.1,
+            lr=1e-3,
+            batch_size=900,
+            epochs=60,
+            max_grad_norm=0.2,
+            bias_start="even",
+            positions="absolute",
+            validate_every=5,
+        ),
         "data": "ufet",
         "published": _PUBLISHED,
         "ranges": _RANGES,

@@ -102,45 +102,36 @@ class ConvolutionTranslator(TranslatorBase):
     """Gated convolutions in encoder and decoder, and attention to the source in every decoder layer.
 
     Args:
-        sizes, text: the vocabularies, ``dim`` and the rest of :class:`TranslatorBase`.
+        sizes, options: of :class:`TranslatorBase`.
         heads: of the attention to the source (the original has one).
         feedforward: the Transformer's, 4 ``dim`` by default: hidden states are as wide as it takes for a layer to have
             as many parameters as a Transformer's encoder layer.
-        dropout: on embedded tokens and before each convolution.
         width: positions that a convolution sees, odd.
     """
 
     def __init__(
         self,
         *sizes: int,
-        layers: int = 6,
         heads: int = 1,
-        feedforward: int | None = None,
-        dropout: float = 0.0,
-        attention_dropout: float = 0.1,
         positions: Literal["learned", "sinusoidal"] = "learned",
         width: int = 3,
-        **text: Any,
+        **options: Any,
     ) -> None:
-        super().__init__(*sizes, **text)
+        super().__init__(*sizes, heads=heads, **options)
         dim = self.dim
         if width < 1 or width % 2 == 0:
             raise ValueError(f"expected an odd width, got {width}")
         if heads < 1 or dim % heads:
             raise ValueError(f"expected dim ({dim}) to be a multiple of heads, got heads={heads}")
-        self.dropout, self.width = dropout, width
+        self.width = width
         # 2 · width · h² = 4 d² + 2 d f
-        inner = 4 * dim if feedforward is None else feedforward
-        hidden = max(2, round(math.sqrt((2 * dim**2 + dim * inner) / width)))
+        hidden = max(2, round(math.sqrt((2 * dim**2 + dim * self.inside) / width)))
         self.embed_tokens(partial(TokenEmbedding, model=self, positions=positions))
-        self.build_layers(layers, hidden, heads, attention_dropout)
+        self.build_layers(hidden)
 
     def build_layers(
         self,
-        layers: int,
         hidden: int,
-        heads: int,
-        attention_dropout: float,
         *,
         linear: Any = nn.Linear,
         convolution: Any = GatedConvolution,
@@ -151,9 +142,11 @@ class ConvolutionTranslator(TranslatorBase):
         dim, sizes = self.dim, (hidden, self.width, self.dropout)
         self.encoder_in, self.encoder_out = linear(dim, hidden), linear(hidden, dim)
         self.decoder_in, self.decoder_out = linear(dim, hidden), linear(hidden, dim)
-        self.encoder_layers = nn.ModuleList(convolution(*sizes) for _ in range(layers))
-        self.decoder_layers = nn.ModuleList(convolution(*sizes) for _ in range(layers))
-        self.look_ups = nn.ModuleList(look_up(dim, hidden, heads, attention_dropout) for _ in range(layers))
+        self.encoder_layers = nn.ModuleList(convolution(*sizes) for _ in range(self.depth))
+        self.decoder_layers = nn.ModuleList(convolution(*sizes) for _ in range(self.depth))
+        self.look_ups = nn.ModuleList(
+            look_up(dim, hidden, self.heads, self.attention_dropout) for _ in range(self.depth)
+        )
         self.head = head(dim, self.target_vocab)
 
     def embed(self, table: nn.Module, tokens: Tensor, offset: int = 0) -> Tensor:

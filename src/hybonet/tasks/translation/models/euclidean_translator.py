@@ -61,10 +61,8 @@ class EuclideanTranslator(TransformerTranslator):
     """The Transformer with layer norm, of the same sizes as ``Translator``.
 
     Args:
-        layers, heads, feedforward: as there.
-        dropout: on embedded tokens, inside feed-forward blocks, and on each block before it joins its residual.
+        sizes, options: of :class:`TranslatorBase`; dropout is on each block, too, before it joins its residual.
         norm_first: layer norms before the blocks instead of after them.
-        sizes, text: the vocabularies, ``dim`` and the rest of :class:`TranslatorBase`.
     """
 
     attention: ClassVar[type[MultiheadAttention]] = MultiheadAttention
@@ -72,25 +70,18 @@ class EuclideanTranslator(TransformerTranslator):
     def __init__(
         self,
         *sizes: int,
-        layers: int = 6,
-        heads: int = 4,
-        feedforward: int | None = None,
-        dropout: float = 0.0,
-        attention_dropout: float = 0.1,
         positions: Literal["learned", "sinusoidal"] = "sinusoidal",
         norm_first: bool = False,
-        **text: Any,
+        **options: Any,
     ) -> None:
-        super().__init__(*sizes, **text)
-        dim, self.dropout = self.dim, dropout
+        super().__init__(*sizes, **options)
+        dim = self.dim
         self.embed_tokens(partial(TokenEmbedding, model=self, positions=positions))
-        inside = 4 * dim if feedforward is None else feedforward
-        options: dict[str, Any] = {"attention": self.attention, "norm_first": norm_first}
+        kind: dict[str, Any] = {"attention": self.attention, "norm_first": norm_first}
 
         def stack(layer: type[EncoderLayer]) -> nn.ModuleList:
-            return nn.ModuleList(
-                layer(dim, heads, inside, dropout, attention_dropout, **options) for _ in range(layers)
-            )
+            numbers = (dim, self.heads, self.inside, self.dropout, self.attention_dropout)
+            return nn.ModuleList(layer(*numbers, **kind) for _ in range(self.depth))
 
         self.encoder_layers, self.decoder_layers = stack(EncoderLayer), stack(DecoderLayer)
         self.encoder_norm, self.decoder_norm = (nn.LayerNorm(dim) if norm_first else nn.Identity() for _ in range(2))

@@ -148,14 +148,12 @@ class PoincareTranslator(ConvolutionTranslator):
 
     c: Tensor
 
-    def build_layers(self, layers: int, hidden: int, heads: int, attention_dropout: float, **kinds: Any) -> None:
+    def build_layers(self, hidden: int, **kinds: Any) -> None:
         self.register_buffer("c", torch.ones(()))
         linear, convolution, look_up, head = (
             partial(kind, c=self.c) for kind in (PoincareLinear, PoincareConvolution, PoincareLookUp, PoincareDistances)
         )
-        super().build_layers(
-            layers, hidden, heads, attention_dropout, linear=linear, convolution=convolution, look_up=look_up, head=head
-        )
+        super().build_layers(hidden, linear=linear, convolution=convolution, look_up=look_up, head=head)
 
     def embed(self, table: nn.Module, tokens: Tensor, offset: int = 0) -> Tensor:
         return from_tangent(wide_in_autocast(super().embed(table, tokens, offset)) * self.dim**-0.5, self.c)

@@ -58,6 +58,9 @@ class TranslatorBase(nn.Module, ABC):
 
     Args:
         dim: coordinates of a state (time included, for Lorentz models).
+        layers: of the encoder, and as many of the decoder.
+        heads, feedforward: of each layer; ``feedforward`` counts coordinates, 4 ``dim`` by default.
+        dropout: on embedded tokens, and inside layers; attention_dropout: on attention weights.
         max_length: the longest sentence on either side, in tokens, ``begin`` or ``end`` included.
         padding, begin, end: ids of the special tokens, the same on both sides.
     """
@@ -70,6 +73,11 @@ class TranslatorBase(nn.Module, ABC):
         target_vocab: int,
         dim: int,
         *,
+        layers: int = 6,
+        heads: int = 4,
+        feedforward: int | None = None,
+        dropout: float = 0.0,
+        attention_dropout: float = 0.1,
         share_vocabulary: bool = False,
         max_length: int = 256,
         padding: int = 0,
@@ -88,6 +96,8 @@ class TranslatorBase(nn.Module, ABC):
         ):
             raise ValueError(f"expected three different ids within both vocabularies, got {special}")
         self.source_vocab, self.target_vocab, self.dim = source_vocab, target_vocab, dim
+        self.depth, self.heads, self.inside = layers, heads, 4 * dim if feedforward is None else feedforward
+        self.dropout, self.attention_dropout = dropout, attention_dropout
         self.share_vocabulary, self.max_length = share_vocabulary, max_length
         self.padding, self.begin, self.end = padding, begin, end
 

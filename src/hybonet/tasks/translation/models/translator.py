@@ -30,9 +30,7 @@ class Translator(TransformerTranslator):
     embeddings; in the paper's form they start there. See :class:`TranslatorBase` for the sizes and calls.
 
     Args:
-        sizes, text: the vocabularies, ``dim`` (*ambient* coordinates) and the rest of :class:`TranslatorBase`.
-        heads, feedforward: of each layer; ``feedforward`` counts ambient coordinates, 4 ``dim`` by default.
-        dropout: on embedded tokens and inside feed-forward blocks.
+        sizes, options: of :class:`TranslatorBase`; coordinates are *ambient* ones.
         residual_dropout: on what a block adds to its input; by default ``dropout``, or 0 in the paper's form.
         form: of all layers: ``"scaled"``, which learns as a Euclidean pre-norm Transformer does, or ``"paper"``.
         norm_first: as in :class:`LorentzTransformerEncoderLayer`. In the paper's form with it blocks add to their
@@ -49,11 +47,6 @@ class Translator(TransformerTranslator):
     def __init__(
         self,
         *sizes: int,
-        layers: int = 6,
-        heads: int = 4,
-        feedforward: int | None = None,
-        dropout: float = 0.0,
-        attention_dropout: float = 0.1,
         residual_dropout: float | None = None,
         positions: Literal["learned", "sinusoidal"] = "learned",
         form: Literal["scaled", "paper"] = "scaled",
@@ -63,28 +56,33 @@ class Translator(TransformerTranslator):
         init_bound: float | None = 0.02,
         attention: dict[str, Any] | None = None,
         linear: dict[str, Any] | None = None,
-        **text: Any,
+        **options: Any,
     ) -> None:
-        super().__init__(*sizes, **text)
+        super().__init__(*sizes, **options)
         dim, max_length = self.dim, self.max_length
         self.manifold = Lorentz() if manifold is None else manifold
         common: dict[str, Any] = {"form": form, "manifold": self.manifold}
         table: dict[str, Any] = {"padding_idx": self.padding, "init_std": init_std, **common}
         self.embed_tokens(lambda vocab: LorentzEmbedding(vocab, dim, **table))
         paper = form == "paper"
-        place: dict[str, Any] = {"kind": positions, "dropout": dropout, "linear": linear if paper else None, **common}
+        place: dict[str, Any] = {
+            "kind": positions,
+            "dropout": self.dropout,
+            "linear": linear if paper else None,
+            **common,
+        }
         self.source_position = LorentzPositionalEncoding(dim, max_length, **place)
         self.target_position = LorentzPositionalEncoding(dim, max_length, **place)
         transformer = LorentzTransformer(
             dim,
-            heads,
-            layers,
-            layers,
-            4 * dim if feedforward is None else feedforward,
-            dropout,
+            self.heads,
+            self.depth,
+            self.depth,
+            self.inside,
+            self.dropout,
             norm_first=norm_first,
             attention={
-                "dropout": attention_dropout,
+                "dropout": self.attention_dropout,
                 "head_scale": HEAD_SCALE if paper and norm_first else None,
                 **(attention or {}),
             },
