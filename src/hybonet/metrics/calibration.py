@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -276,6 +276,22 @@ def verdict(known: bool, probability: float | None) -> str:
     if known or probability is None:
         return "known" if known else ""
     return "new" if probability >= _LIKELY else "unlikely"
+
+
+class Judged:
+    """An answer, a data class, that is known or has a probability; its :func:`verdict` stands beside its fields."""
+
+    known: bool
+    probability: float | None
+
+    @property
+    def verdict(self) -> str:
+        """``known``, ``new`` (probability one half or more) or ``unlikely``."""
+        return verdict(self.known, self.probability)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON and CSV."""
+        return {**asdict(self), "verdict": self.verdict}  # type: ignore[call-overload]
 
 
 def _positive(log: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
+from hybonet.metrics.calibration import Calibration
 from hybonet.reporting.answers import Answers, Measures
 from hybonet.reporting.charts import draw_curves
 from hybonet.reporting.pictures import Pictures, draw_into
@@ -267,3 +268,16 @@ class Predictor:
 
         figures = "" if self.record is None else self.spec.headline(self.record).line(self.record)
         return f"<b>{escape(repr(self))}</b><br>{escape(figures)}"
+
+
+class CalibratedPredictor(Predictor):
+    """Base of models whose scores become probabilities by a calibration in their record."""
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """What turns scores into probabilities; None of a model whose record has none, or that scores otherwise now."""
+        try:
+            content = (self.record or {}).get("calibration")
+        except ValueError:  # a damaged record hinders no answer
+            return None
+        return None if content is None else Calibration.from_dict(content)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from hybonet.data.graphs.graph_data import UNLABELLED, GraphData
-from hybonet.metrics.calibration import link_probability, verdict
+from hybonet.metrics.calibration import Judged, link_probability
 from hybonet.reporting.answers import Answers, Measures
 from hybonet.tasks.graph.data import write
 from hybonet.tasks.graph.models.node_model import NodeModel
@@ -25,7 +25,7 @@ _BLOCK = 1 << 24  # distances that are held at a time
 
 
 @dataclass(frozen=True)
-class Link:
+class Link(Judged):
     """A pair of nodes, the probability of a link between them, and whether the graph has it.
 
     The probability is that of a draw in which links and other pairs are equally many, as in the evaluation. The verdict
@@ -37,15 +37,6 @@ class Link:
     probability: float
     squared_distance: float
     known: bool
-
-    @property
-    def verdict(self) -> str:
-        """``known``, ``new`` or ``unlikely``."""
-        return verdict(self.known, self.probability)
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON and CSV."""
-        return {**asdict(self), "verdict": self.verdict}
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -11,13 +11,13 @@ from torch import Tensor
 
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.data.vocabulary import Vocabulary
-from hybonet.metrics.calibration import Calibration, verdict
+from hybonet.metrics.calibration import Judged
 from hybonet.metrics.ranking import KnownAnswers
 from hybonet.tasks.knowledge_graph.evaluation import rank_triples
 from hybonet.tasks.knowledge_graph.models.tail_search import Search, search_for
 from hybonet.tasks.knowledge_graph.models.triple_model import TripleModel
 from hybonet.tasks.knowledge_graph.plausibility import plausibility, triple_features
-from hybonet.tasks.predictor import Predictor
+from hybonet.tasks.predictor import CalibratedPredictor
 
 if TYPE_CHECKING:
     from hybonet.tasks.knowledge_graph.models.faiss_search import FaissTailSearch
@@ -27,7 +27,7 @@ _Question = tuple[int | None, int | None, int | None]
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Judged):
     """One answer to a question.
 
     Attributes:
@@ -47,18 +47,9 @@ class Answer:
     score: float
     known: bool
 
-    @property
-    def verdict(self) -> str:
-        """``known``, ``new`` (probability one half or more) or ``unlikely``."""
-        return verdict(self.known, self.probability)
-
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON and CSV."""
-        return {**asdict(self), "verdict": self.verdict}
-
 
 @dataclass(frozen=True)
-class Judgement:
+class Judgement(Judged):
     """What a model thinks of a triple.
 
     Ranks are among all entities in the place of the tail and of the head, those left out that the training data has
@@ -76,17 +67,8 @@ class Judgement:
     score: float
     known: bool
 
-    @property
-    def verdict(self) -> str:
-        """``known``, ``new`` or ``unlikely``."""
-        return verdict(self.known, self.probability)
 
-    def as_dict(self) -> dict[str, Any]:
-        """For JSON and CSV."""
-        return {**asdict(self), "verdict": self.verdict}
-
-
-class Answering(Predictor):
+class Answering(CalibratedPredictor):
     """What a knowledge-graph model is asked, and how it answers.
 
     Args:
@@ -204,15 +186,6 @@ class Answering(Predictor):
             Judgement(entities[h], relations[r], entities[t], *values)
             for (h, r, t), *values in zip(rows, *columns, strict=True)
         ]
-
-    @property
-    def calibration(self) -> Calibration | None:
-        """What turns scores into probabilities; None of a model whose record has none, or that scores otherwise now."""
-        try:
-            content = (self.record or {}).get("calibration")
-        except ValueError:  # a damaged record hinders no answer
-            return None
-        return None if content is None else Calibration.from_dict(content)
 
     def knows(self, triples: Tensor) -> Tensor:
         """Which of ``triples (n, 3)``, in numbers, the training data has; ``(n,)``."""

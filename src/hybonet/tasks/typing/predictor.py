@@ -13,10 +13,9 @@ from torch import Tensor
 from hybonet.data.io.source_file import read_source
 from hybonet.data.mentions.mention_data import Mention, MentionData, encode, read_mentions
 from hybonet.data.mentions.sentence_words import mention_in
-from hybonet.metrics.calibration import Calibration
 from hybonet.metrics.typing import LOWEST, THRESHOLD
 from hybonet.reporting.answers import Answers, Measures
-from hybonet.tasks.predictor import Embedding, Predictor
+from hybonet.tasks.predictor import CalibratedPredictor, Embedding
 from hybonet.tasks.typing.data import PAIRS, read_pairs, write_vocabularies
 from hybonet.tasks.typing.models.entity_typer import EntityTyper
 from hybonet.tasks.typing.models.euclidean import LabelGCN, neighbours
@@ -59,7 +58,7 @@ class TypeAnswer:
         return asdict(self)
 
 
-class TypingModel(Predictor):
+class TypingModel(CalibratedPredictor):
     """A trained model with its types and words.
 
     Example:
@@ -127,15 +126,6 @@ class TypingModel(Predictor):
                 ]
                 answers.append(sorted(own, key=lambda each: -each.probability))
         return answers
-
-    @property
-    def calibration(self) -> Calibration | None:
-        """What turns scores into probabilities; None of a model whose record has none."""
-        try:
-            content = (self.record or {}).get("calibration")
-        except ValueError:  # a damaged record hinders no answer
-            return None
-        return None if content is None else Calibration.from_dict(content)
 
     @torch.no_grad()
     def scores(self, mentions: Sequence[Mention]) -> Tensor:
