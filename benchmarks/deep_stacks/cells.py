@@ -106,6 +106,16 @@ def starts(record: Record) -> Iterator[Cell]:
         yield cell("pieces", "multi30k", 6, model, 3e-3, 0, steps=320)
 
 
+def plateau(record: Record) -> Iterator[Cell]:
+    """Which piece decides how long reversal stays at chance."""
+    for seed in SEEDS:
+        for model in (*SIDES, *PIECES, "centroids 1.2 times as long", "ρ = 1"):
+            yield cell("plateau", "reversal", 2, model, 1e-3, seed, steps=330)
+    for layers in (2, 6):
+        for model in SIDES:
+            yield cell("plateau", "reversal", layers, model, 1e-3, 0, steps=600)
+
+
 def by_depth(record: Record) -> Iterator[Cell]:
     """Signal and gradient."""
     for model in SIDES:
@@ -163,6 +173,7 @@ def soaks(record: Record) -> Iterator[Cell]:
 TOPICS: dict[str, Callable[[Record], Iterator[Cell]]] = {
     "signal": by_depth,
     "small": small,
+    "plateau": plateau,
     "pieces": pieces,
     "hypernyms": hypernyms,
     "multi30k": multi30k,

@@ -34,6 +34,8 @@ def text(record: Record) -> str:
         paper,
         main_table,
         rates,
+        plateau,
+        longer,
         pieces,
         starts,
         trials,
@@ -112,6 +114,29 @@ def rates(record: Record) -> str:
                 cells.append(f"{rate:g}: {found[0]} / {found[1]}")
             rows.append([_task(task), str(layers), *cells])
     return markdown_table(["task, steps", "layers", "low: ours / torch", "middle", "high"], rows)
+
+
+def plateau(record: Record) -> str:
+    """Steps of reversal until the loss was half of the first, and how that compares."""
+    cells = chosen(record, topic="plateau", layers=2, steps=330)
+    found = {name: chosen(cells, model=name) for name in ("ours", "torch", *PIECES, *STARTS)}
+    whole = [each["half"] for each in found["ours"] if each["half"]]
+    rows = []
+    for name, each_seed in found.items():
+        if steps := [each["half"] for each in each_seed if each["half"]]:
+            rows.append([name, spread(steps, 0), f"{mean(steps) / mean(whole):.2f}" if whole else "–"])
+    return markdown_table(["block", "steps", "/ ours"], rows)
+
+
+def longer(record: Record) -> str:
+    """Losses of reversal after twice the steps."""
+    rows = []
+    for layers in (2, 6):
+        cells = chosen(record, topic="plateau", layers=layers, steps=600)
+        rows.append(
+            [str(layers), *(spread(map(final_loss, chosen(cells, model=side)), 4) for side in ("ours", "torch"))]
+        )
+    return markdown_table(["layers", "ours", "torch"], rows)
 
 
 def _short(record: Record, names: Iterable[str]) -> str:

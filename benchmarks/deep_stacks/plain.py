@@ -27,6 +27,7 @@ class Pieces:
     time_unit: float = 1.0  #: times a
     bias_unit: float = 1.0  #: times l
     class_unit: float = 1.0  #: times β
+    context_unit: float = 1.0  #: times what attention gives
     rho: float = 2.0
     learned_rho: bool = False  #: one for each block
     learned_scale: bool = False  #: of attention, one for each head
@@ -125,7 +126,7 @@ class PlainStack(nn.Module):
         space = mean[..., 1:]
         if pieces.centroid:
             space = space / (mean[..., :1].square() - space.square().sum(-1, keepdim=True)).sqrt()
-        heads_side_by_side = _lifted(space).transpose(-2, -3).flatten(-2)
+        heads_side_by_side = _lifted(pieces.context_unit * space).transpose(-2, -3).flatten(-2)
         return self.linear(block.out_proj, heads_side_by_side, width, rho)
 
     def logits(self, head: Any, x: Tensor) -> Tensor:

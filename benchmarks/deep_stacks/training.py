@@ -30,7 +30,9 @@ def loss_of(model: nn.Module, batch: Batch, reduction: str = "mean") -> Tensor:
 
 
 def train(cell: Cell) -> Cell:
-    """Mean training loss over the last steps before each mark; of Multi30k, loss per token of validation sentences."""
+    """Mean training loss over the last steps before each mark, or of Multi30k the loss per token of validation
+    sentences; and the first step at which the training loss was half of the first.
+    """
     torch.manual_seed(cell["seed"])
     model = build(cell)
     optimizer = RiemannianAdam(model, lr=cell["rate"])
@@ -51,7 +53,8 @@ def train(cell: Cell) -> Cell:
         seconds += time.process_time() - start
         if step in marks:
             found["loss"][str(step)] = _held_out_loss(model, held_out(cell)) or mean(losses[-WINDOW:])
-    found |= {"finite": all(map(math.isfinite, losses)), "seconds": round(seconds, 1)}
+    half = next((step for step, loss in enumerate(losses, 1) if loss < losses[0] / 2), None)
+    found |= {"half": half, "finite": all(map(math.isfinite, losses)), "seconds": round(seconds, 1)}
     if hasattr(model, "log_rho"):
         found["learned"] = _learned(model)
     return found
