@@ -151,11 +151,13 @@ def noticed(mutant: Mutant, folder: Path) -> str:
     def work(tell: object) -> str:
         import pytest
 
-        sys.meta_path.insert(0, _Broken(mutant))
         os.chdir(folder)
         failed: list[str] = []
 
         class Listening:
+            def pytest_sessionstart(self) -> None:
+                sys.meta_path.insert(0, _Broken(mutant))  # before pytest's own, which takes files that it is given
+
             def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
                 if report.failed:
                     failed.append(report.nodeid)
