@@ -134,3 +134,11 @@ def test_a_treebank_that_is_not_here(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         (folder / file.name).write_text("changed")
     with pytest.raises(ValueError, match="with sha256 3fb78e"):
         load_treebank("UD_English-EWT")
+
+
+@pytest.mark.parametrize(("tags", "heads"), [((), (0,)), (("X",), ()), (("X", "X"), (0,)), (("X",), (0, 1))])
+def test_a_tree_has_a_tag_and_a_head_for_each_word(tags, heads) -> None:
+    with pytest.raises(ValueError, match="expected as many tags and heads as words, at least one, got 1 words"):
+        DependencyTree(("dog",), tags, heads)
+    with pytest.raises(ValueError, match="got 0 words"):
+        DependencyTree((), (), ())
