@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hybonet.data.graphs.planetoid import read_planetoid
 from hybonet.data.io.cell_grid import read_arrays
 from hybonet.data.io.legacy_pickle import read_legacy_pickle
 from hybonet.data.io.numpy_file import read_npy, read_npz
@@ -87,6 +88,17 @@ def test_a_lying_header_is_not_believed(content: bytes, message: str) -> None:
         read_npz(npz(("a.npy", content)))
 
 
+def test_an_npz_that_says_it_is_locked_or_packed_otherwise_is_refused() -> None:
+    whole = bytearray(npz(("a.npy", header("(2,)") + bytes(8))).content)
+    directory = whole.rindex(b"PK\x01\x02")
+    for place, value in ((8, 1), (10, 14), (10, 99)):
+        damaged = bytearray(whole)
+        damaged[directory + place] = value
+        damaged[place - 2] = value
+        with pytest.raises(ValueError, match=r"a.npz: expected an .npz of numbers and text, got other data"):
+            read_npz(SourceFile("a.npz", "a.npz", bytes(damaged)))
+
+
 def test_an_npz_without_arrays_or_with_a_bomb_is_refused() -> None:
     with pytest.raises(ValueError, match="expected an array called 'edges', got none"):
         read_arrays(npz(), edges=True)
@@ -121,6 +133,15 @@ def test_arrays_of_every_layout_are_read() -> None:
 def test_pickles_that_make_much_of_little_are_refused(bomb: bytes, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         read_legacy_pickle(SourceFile("graph", "graph", bomb))
+
+
+@pytest.mark.parametrize("lists", [{0: [None]}, {0: 1}, {0: [-1]}, {0: [2**70]}, {0: []}, {"a": ["b"]}, {0: [[1]]}])
+def test_neighbours_that_are_no_node_numbers_are_refused(lists: object) -> None:
+    labels = np.eye(2, dtype=np.int32)
+    files = {name: pickle.dumps(labels, protocol=2) for name in ("y", "ty", "ally")}
+    files |= {"graph": pickle.dumps(lists, protocol=2), "test.index": b"2\n3\n"}
+    with pytest.raises(ValueError, match="graph: expected lists of neighbours, got"):
+        read_planetoid("toy", {name: SourceFile(name, name, content) for name, content in files.items()})
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 100_000, "1" * 5000])

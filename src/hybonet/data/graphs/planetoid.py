@@ -87,9 +87,14 @@ def _pairs(file: SourceFile) -> tuple[Tensor, int]:
     lists = read_legacy_pickle(file)
     if not isinstance(lists, dict) or not lists:
         raise ValueError(f"{file.source}: expected neighbours by node, got {type(lists).__name__}; get the file again")
-    if sum(map(len, lists.values())) > len(file.content):
-        raise ValueError(f"{file.source}: expected fewer neighbours than bytes, got lists used again; get it again")
-    pairs = np.array([(node, other) for node, others in lists.items() for other in others], dtype=np.int64)
+    try:
+        if sum(map(len, lists.values())) > len(file.content):
+            raise ValueError("more neighbours than bytes")
+        pairs = np.array([(node, other) for node, others in lists.items() for other in others], dtype=np.int64)
+        if pairs.ndim != 2 or pairs.min() < 0:
+            raise ValueError("no pairs of node numbers")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{file.source}: expected lists of neighbours, got {error}; get the file again") from None
     directed = np.unique(pairs, axis=0)
     undirected = np.unique(np.sort(directed, axis=1), axis=0)
     return torch.from_numpy(undirected), len(pairs) - len(directed)

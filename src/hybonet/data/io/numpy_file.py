@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import lzma
 import math
 import tokenize
 import zipfile
@@ -26,8 +27,8 @@ _WRONG = (
     KeyError,
     SyntaxError,
     MemoryError,
-    RecursionError,
-    NotImplementedError,
+    RuntimeError,
+    lzma.LZMAError,
     tokenize.TokenError,
     zipfile.BadZipFile,
     zlib.error,
