@@ -8,8 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from hybonet import kernels
 from hybonet.geometry import Lorentz
 from hybonet.geometry.fused import readable
+from hybonet.geometry.lorentz import lift_onto
 from hybonet.geometry.numerics import precision
 from hybonet.kernels.sparse_product import row_dots
 
@@ -37,9 +39,9 @@ def longest(max_norm: float | None, rows: Tensor) -> float:
 
 
 def _in_plain_steps(rows: Tensor, max_norm: float | None, manifold: Lorentz) -> Tensor:
-    space = rows[..., 1:]
     if max_norm is None:
-        return manifold.lift(space)
+        return lift_onto(rows, K=manifold.K)
+    space = rows[..., 1:]
     length = torch.linalg.vector_norm(space, dim=-1, keepdim=True)
     # As the fast path has it, a row of just that length does not grow; the gradient of a clamp there is torch's affair.
     return manifold.lift(space * (max_norm / torch.where(length > max_norm, length, max_norm)))
@@ -116,11 +118,18 @@ class _Timed(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, rows: Tensor, manifold: Lorentz) -> Tensor:
         limit = longest(None, rows)
+        ctx.manifold = manifold
+        if kernels.run_on(rows):
+            from hybonet.kernels.row_updates import add_time
+
+            out = torch.empty_like(rows)
+            add_time(*_matrices(rows, out), -1.0 / manifold.curvature, limit)
+            ctx.save_for_backward(rows, out)
+            return out
         length = torch.linalg.vector_norm(rows[..., 1:], dim=-1)
         out = rows.clone() if bool((length <= limit).all()) else rows.clamp(-limit, limit)
         out[..., 0] = length.clamp_max_(limit).square_().sub_(1.0 / manifold.curvature).sqrt_()
         ctx.save_for_backward(rows, out)
-        ctx.manifold = manifold
         return out
 
     @staticmethod
@@ -129,9 +138,19 @@ class _Timed(torch.autograd.Function):
         if torch.is_grad_enabled():  # a gradient of this gradient is wanted
             points = _in_plain_steps(rows, None, ctx.manifold)
             return torch.autograd.grad(points, rows, gradient, create_graph=True)[0], None
+        if kernels.run_on(gradient, out):
+            from hybonet.kernels.row_updates import take_time
+
+            of_rows = torch.empty_like(out)
+            take_time(*_matrices(gradient, out, of_rows))
+            return of_rows, None
         of_rows = torch.addcmul(gradient, out, gradient[..., :1] / out[..., :1])
         of_rows[..., 0] = 0.0
         return of_rows, None
+
+
+def _matrices(*tensors: Tensor) -> list[Tensor]:
+    return [each.detach().view(-1, each.shape[-1]) for each in tensors]
 
 
 def _blocks(table: Tensor) -> tuple[Tensor, ...]:

@@ -27,6 +27,35 @@ def riemannian_squares(x, g, k, squares):
         squares[row] = square - number(2) * g[row, 0] * g[row, 0] + slope * slope / number(k)
 
 
+@parallel
+def add_time(rows, points, k, limit):
+    """Rows with the time that puts them on the sheet; coordinates beyond the limit are cut."""
+    number = rows.dtype.type
+    k, limit = number(k), number(limit)
+    for row in prange(len(rows)):
+        square = number(0)
+        for d in range(rows.shape[1]):
+            points[row, d] = rows[row, d]
+            square += rows[row, d] * rows[row, d]
+        if rows[row, 0] != 0 or not square < limit * limit:
+            square = number(0)
+            for d in range(1, rows.shape[1]):
+                points[row, d] = min(max(rows[row, d], -limit), limit)
+                square += points[row, d] * points[row, d]
+            square = min(square, limit * limit)
+        points[row, 0] = np.sqrt(square + k)
+
+
+@parallel
+def take_time(gradient, points, of_rows):
+    """The gradient of rows from that of their points: time follows from space, dt/dx = x/t."""
+    for row in prange(len(points)):
+        share = gradient[row, 0] / points[row, 0]
+        for d in range(points.shape[1]):
+            of_rows[row, d] = gradient[row, d] + share * points[row, d]
+        of_rows[row, 0] = 0
+
+
 @part
 def _square(x, row):
     """The squared length of a row."""
