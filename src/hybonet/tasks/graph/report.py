@@ -58,7 +58,9 @@ def metrics_table(record: Mapping[str, Any]) -> Table:
         list(shown.values()),
         title=f"{data['source']}: {data['nodes']:,} nodes, {data['edges']:,} edges\n"
         f"{settings['model']}, {settings['dim']} dimensions per node, best epoch {record['best_epoch']} of "
-        f"{record['epochs']}, {record['seconds']:.0f} s",
+        f"{record['epochs']}, {record['seconds']:.0f} s\n"
+        f"{'edges' if record['settings']['task'] == 'lp' else 'nodes'} to train on, choose by and measure on: "
+        f"{', '.join(f'{size:,}' for size in record['split'].values())}",
     )
     for part, title, style in (("valid", "validation", ""), ("test", "test", "bold")):
         add_row(table, title, *(f"{record[part][name]:.3f}" for name in shown), style=style)

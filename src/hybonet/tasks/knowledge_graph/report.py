@@ -52,12 +52,13 @@ def _cells(metrics: dict[str, float]) -> list[str]:
 def metrics_table(record: dict[str, Any]) -> Table:
     """The record of a run in a few lines: validation, test, and test by the protocol of the paper's code."""
     data, settings = record["data"], record["settings"]
+    asked = f", {record['test']['both']['count']:,.0f} test questions" if "test" in record else ""
     table = narrow_table(
         [""],
         list(_SHOWN.values()),
         title=f"{data['source']}: {data['entities']:,} entities, {data['relations']} relations\n"
         f"{settings['dim']} ambient coordinates, best epoch {record['best_epoch']} of {record['epochs']}, "
-        f"{record['seconds']:.0f} s",
+        f"{record['seconds']:.0f} s{asked}",
     )
     add_row(table, "validation", *_cells(record["valid"]))
     if "test" in record:
