@@ -24,6 +24,7 @@ def parts() -> dict[str, Any]:
         "table": markdown_table(_HEADER, rows),
         "missing": ", ".join(missing) or "none",
         "kept": f"{len(kept)} of {len(measured)}",
+        "slow": ", ".join(name for name in SETS if _is_slow(name)) or "nowhere",
         "below": ", ".join(name for name in SETS if _is_below(name)) or "nowhere",
     }
 
@@ -37,10 +38,20 @@ def _row(name: str, of: ColdSet) -> list[str]:
         _figure(f"plain-{name}", of),
         _figure(of.tuned, of) if of.tuned else NOTHING,
         _best_of_others(of),
-        f"{auto[0]['seconds'] + auto[0]['auto']['seconds']:.0f}",
-        f"{plain[0]['seconds']:.0f}" if plain else NOTHING,
+        f"{_seconds(auto[0]):.0f}",
+        f"{_seconds(plain[0]):.0f}" if plain else NOTHING,
         chosen,
     ]
+
+
+def _seconds(record: dict[str, Any]) -> float:
+    """Of training, and of the race before it."""
+    return record["seconds"] + record.get("auto", {}).get("seconds", 0.0)
+
+
+def _is_slow(name: str) -> bool:
+    auto, plain = store.records(f"auto-{name}"), store.records(f"plain-{name}")
+    return bool(auto and plain) and _seconds(auto[0]) > 2 * _seconds(plain[0])
 
 
 def _mean(experiment: str, of: ColdSet) -> float | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from hybonet.tasks.recipes import recipes
 from hybonet.tasks.run import Run, goes_on, start
 from hybonet.training import LoopSettings, Reporter, TerminalReporter, near_match, override
 from hybonet.training.processes import check_device, joined_processes, process_count
+from hybonet.training.progress import print_line
 from hybonet.training.settings import check_name
 
 
@@ -99,7 +99,7 @@ def load(folder: str | Path | Run) -> Predictor:
 
 def train_in(run: Run, *, resume: bool, reporter: Reporter | bool = True) -> None:
     """Train a run that is started; of several processes, the first reports."""
-    say = partial(print, flush=True) if reporter is True else None
+    say = print_line if reporter is True else None
     run.choose_settings(say)
     with joined_processes(run.settings) as processes:
         told: Reporter | None = None
