@@ -13,6 +13,7 @@ from hybonet.data.triples.triple_data import TripleData
 from hybonet.recipes import recipe
 from hybonet.tasks import auto
 from hybonet.tasks.auto import Budget, Candidate, Plan
+from hybonet.tasks.comparison import comparison
 from hybonet.tasks.graph.candidates import candidates
 from hybonet.tasks.graph.settings import GraphSettings
 from hybonet.tasks.knowledge_graph.candidates import candidates as of_triples
@@ -136,7 +137,7 @@ def test_a_classifier_that_guesses_says_so_and_the_twin_is_compared(tmp_path: Pa
     assert found["changes"] == {"model": "GCN"}
     assert found["delta"]["delta"] == 0
     assert guess["guess"] == pytest.approx(2 / 3)  # one class for all, of two of equal size
-    said = " ".join(auto.comparison(found))
+    said = " ".join(comparison(found))
     assert "Does hyperbolic help here?" in said
     assert f"{found['twin_parameters']:,}" in said
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from hybonet.tasks import auto
 from hybonet.tasks.base import TaskSpec, spec
+from hybonet.tasks.comparison import comparison
 from hybonet.tasks.options import Options, as_path
 from hybonet.tasks.predictor import Predictor
 from hybonet.tasks.recipes import recipe as find_recipe
@@ -119,7 +120,7 @@ def said_besides(record: Mapping[str, Any]) -> Iterator[str]:
     if "guessing" in record:
         yield f"note: {auto.guessing_note(record['guessing'])}"
     if "compare" in record:
-        yield from auto.comparison(record["compare"])
+        yield from comparison(record["compare"])
 
 
 def terminal_reporter(run: Run, echo: Callable[[str], None] | None = None) -> TerminalReporter:

@@ -15,7 +15,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hybonet.metrics.hyperbolicity import hyperbolicity
 from hybonet.tasks.base import TaskSpec
 from hybonet.tasks.run_folder import AUTO, RACE, read_json, write_sealed
 from hybonet.training import FitResult, LoopSettings, Reporter, Task, TerminalReporter, describe
@@ -29,7 +28,7 @@ PLAIN = "plain"
 #: Of the figure of one case, such as a reciprocal rank.
 _DEVIATION = 0.4
 #: Figures that differ by less, relative to the second, are even.
-_EVEN = 0.005
+EVEN = 0.005
 #: Of the training's epochs: what the race may take unless it is told.
 _SHARE = 1 / 3
 _BUDGET = re.compile(r"\s*(?:(?P<steps>\d+)(?:\s*steps?)?|(?P<time>\d+(?:\.\d+)?)\s*(?P<unit>[smh]))\s*")
@@ -378,76 +377,6 @@ def report(about: Mapping[str, Any], race: Race) -> Iterator[str]:
             yield f"  beside {title}, at {each['epochs']} epochs: {gain:+.3f}"
 
 
-def compare(
-    folder: Path,
-    spec: TaskSpec,
-    task: Task,
-    data: Any,
-    result: FitResult,
-    *,
-    resume_command: str = "",
-    say: Say | None = None,
-) -> dict[str, Any]:
-    """Train the Euclidean twin of a trained model, of equal size and settings, and say what either is worth.
-
-    Args:
-        folder: of the run; the twin trains in ``race/twin``.
-        task, result: of the training that it is compared with.
-        data: that it was trained on.
-    """
-    settings = with_values(task.settings, spec.implementation.twin(task.settings))
-
-    def reporter(task: Task) -> Reporter:
-        if say is None:
-            return Reporter()
-        return TerminalReporter(settings.epochs, echo=say, title="Euclidean twin", with_validations=False)
-
-    place = folder / RACE / "twin"
-    outcome = run_trial(
-        place,
-        lambda: spec.implementation.task(settings, data),
-        name="the Euclidean twin",
-        resume_command=resume_command,
-        reporter=reporter,
-    )
-    if outcome.figure is None:
-        raise ValueError(f"the Euclidean twin cannot be trained: {outcome.reason}; leave --compare out")
-    twin = spec.implementation.task(settings, data).build_model()
-    found: dict[str, Any] = {
-        "changes": differences(task.settings, settings),
-        "monitor": task.monitor,
-        "figure": result.best[task.monitor],
-        "twin": outcome.figure,
-        "parameters": sum(each.numel() for each in result.model.parameters()),
-        "twin_parameters": sum(each.numel() for each in twin.parameters()),
-        "seconds": outcome.seconds,
-    }
-    if edges := spec.part("edges_of"):
-        delta = hyperbolicity(*edges(task))
-        found["delta"] = {
-            "delta": delta.delta, "diameter": delta.diameter, "relative": delta.relative, "exact": delta.exact,
-            "meaning": delta.meaning(),
-        }  # fmt: skip
-    shutil.rmtree(folder / RACE, ignore_errors=True)
-    return found
-
-
-def comparison(found: Mapping[str, Any], *, higher_is_better: bool = True) -> Iterator[str]:
-    """What a comparison says, in plain words."""
-    ahead = (found["figure"] - found["twin"]) * (1 if higher_is_better else -1)
-    model = found["changes"].get("model", "flat")
-    figures = f"validation {found['monitor']} {found['figure']:.4f}, Euclidean ({model}) {found['twin']:.4f}"
-    if abs(ahead) < _EVEN * abs(found["twin"]):
-        verdict = "no difference that one seed can show"
-    else:
-        verdict = f"{'hyperbolic' if ahead > 0 else 'Euclidean'} is better by {abs(ahead):.4f}"
-    yield f"Does hyperbolic help here? {verdict}: {figures}"
-    yield f"  parameters: {found['parameters']:,}, of the twin {found['twin_parameters']:,}"
-    if delta := found.get("delta"):
-        kind = "" if delta["exact"] else " or more"
-        yield f"  Gromov's delta {delta['delta']:g}{kind}, diameter {delta['diameter']}: {delta['meaning']}"
-
-
 def guessing(spec: TaskSpec, task: Task, result: FitResult) -> dict[str, Any] | None:
     """What guessing reaches on the validation data, and how, if the model is no better."""
     guess = spec.part("guess")
@@ -455,7 +384,7 @@ def guessing(spec: TaskSpec, task: Task, result: FitResult) -> dict[str, Any] | 
         return None
     figure, how = guess(task)
     own, sign = result.best[task.monitor], 1 if task.higher_is_better else -1
-    if sign * (own - figure) > _EVEN * abs(figure):
+    if sign * (own - figure) > EVEN * abs(figure):
         return None
     return {"monitor": task.monitor, "figure": own, "guess": figure, "how": how}
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from hybonet.tasks import auto
 from hybonet.tasks.base import TaskSpec, spec, specs
+from hybonet.tasks.comparison import compare
 from hybonet.tasks.integrity import FILES, FileState, check_files, checksums, verify
 from hybonet.tasks.provenance import now, provenance
 from hybonet.tasks.run_folder import CONFIG, CURVES, RECORD, holds_run, new_run, read_json, source_name, write_sealed
@@ -213,7 +214,7 @@ class Run:
         if guess := auto.guessing(self.spec, task, result):
             found["guessing"] = guess
         if self.config.get("compare"):
-            found["compare"] = auto.compare(
+            found["compare"] = compare(
                 self.folder, self.spec, task, self.data, result, resume_command=self.resume_command, say=say
             )
         return found
