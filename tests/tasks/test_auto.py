@@ -140,6 +140,7 @@ def test_a_classifier_that_guesses_says_so_and_the_twin_is_compared(tmp_path: Pa
     said = " ".join(comparison(found))
     assert "Does hyperbolic help here?" in said
     assert f"{found['twin_parameters']:,}" in said
+    assert ("its layers fail here" in said) == (found["twin"] <= found["guess"])
 
 
 @pytest.mark.parametrize("columns", [0, 5, 200])

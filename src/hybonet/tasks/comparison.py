@@ -60,6 +60,8 @@ def compare(
         "twin_parameters": sum(each.numel() for each in twin.parameters()),
         "seconds": outcome.seconds,
     }
+    if guess := spec.part("guess"):
+        found["guess"] = guess(task)[0]
     if edges := spec.part("edges_of"):
         delta = hyperbolicity(*edges(task))
         found["delta"] = {
@@ -81,6 +83,10 @@ def comparison(found: Mapping[str, Any], *, higher_is_better: bool = True) -> It
         verdict = f"{'hyperbolic' if ahead > 0 else 'Euclidean'} is better by {abs(ahead):.4f}"
     yield f"Does hyperbolic help here? {verdict}: {figures}"
     yield f"  parameters: {found['parameters']:,}, of the twin {found['twin_parameters']:,}"
+    sign = 1 if higher_is_better else -1
+    if "guess" in found and sign * (found["twin"] - found["guess"]) <= 0:
+        guess = f"{found['guess']:.3f}"
+        yield f"  the twin is no better than guessing ({guess}): its layers fail here, which says little of space"
     if delta := found.get("delta"):
         kind = "" if delta["exact"] else " or more"
         yield f"  Gromov's delta {delta['delta']:g}{kind}, diameter {delta['diameter']}: {delta['meaning']}"
