@@ -2,9 +2,11 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 
+from hybonet import Lorentz, kernels
 from hybonet.kernels import norm_clipping as module
-from hybonet.kernels.norm_clipping import clip_norms
+from hybonet.kernels.norm_clipping import clip_norms, looked_up
 
 
 @pytest.fixture(autouse=True)
@@ -60,3 +62,48 @@ def test_without_a_bound_only_time_is_made(manifold, dtype):
     far = torch.full((4, 8), 3e38, requires_grad=True)
     clip_norms(far, None, manifold).sum().backward()
     assert bool(far.grad.isfinite().all())
+
+
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize(("length", "padding_idx"), [(1.0, None), (2.5, 3)])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_look_up_is_rows_with_their_time(manifold, dtype, fast, length, padding_idx, sparse):
+    torch.manual_seed(0)
+    index, gradient = torch.tensor([[5, 3, 3], [0, 5, 8]]), torch.randn(2, 3, 5, dtype=dtype)
+    start = torch.randn(9, 5, dtype=dtype)
+    start[8] = 3e38 if dtype == torch.float32 else 1e300  # is cut, and stands still
+    results = []
+    for fused in (True, False):
+        table = start.clone().requires_grad_()
+        with kernels.switched(fast):
+            if fused:
+                options = {"length": length, "padding_idx": padding_idx, "sparse": sparse}
+                out = looked_up(table, index, manifold, **options)
+                assert "_LookedUp" in type(out.grad_fn).__name__
+            else:
+                out = module._in_plain_steps(length * F.embedding(index, table, padding_idx), None, manifold)
+            out.backward(gradient)
+        assert table.grad.is_sparse == (fused and sparse)
+        results.append((out.detach(), table.grad.to_dense()))
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_second_derivatives_of_a_look_up(manifold):
+    torch.manual_seed(0)
+    index, table = torch.tensor([1, 0, 1]), torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
+
+    def look_up(table):
+        return looked_up(table, index, manifold, length=2.0, padding_idx=None, sparse=False)
+
+    assert torch.autograd.gradcheck(look_up, table)
+    assert torch.autograd.gradgradcheck(look_up, table)
+
+
+def test_points_that_are_none_stay_none():
+    table = torch.ones(3, 4)
+    table[1, 2] = torch.nan
+    for fast in (False, True):
+        with kernels.switched(fast):
+            out = looked_up(table, torch.arange(3), Lorentz(), length=1.0, padding_idx=None, sparse=False)
+        assert out.isnan().any(-1).tolist() == [False, True, False]

@@ -24,10 +24,11 @@ def test_more_entries_may_be_wanted_than_the_product_has():
     torch.testing.assert_close(products_at(a, b, torch.tensor([0, 3]), columns), (a @ b.T)[0, columns])
 
 
+@pytest.mark.parametrize("rows", [100, 2000])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
-def test_inner_products_of_rows(dtype):
+def test_inner_products_of_rows(dtype, rows):
     torch.manual_seed(0)
-    a, b = torch.randn(100, 33, dtype=dtype), torch.randn(100, 33, dtype=dtype)
+    a, b = torch.randn(rows, 33, dtype=dtype), torch.randn(rows, 33, dtype=dtype)
     assert are_sampled(a) == (dtype != torch.bfloat16)
     torch.testing.assert_close(row_dots(a, b), (a * b).sum(-1))
     torch.testing.assert_close(row_dots(a[:, 1:], b[:, 1:]), (a[:, 1:] * b[:, 1:]).sum(-1))  # not contiguous
@@ -37,4 +38,4 @@ def test_inner_products_of_rows(dtype):
 def test_torchs_warning_about_its_own_matrices_reaches_nobody():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        row_dots(torch.ones(2, 3), torch.ones(2, 3))
+        row_dots(torch.ones(2, 1 << 15), torch.ones(2, 1 << 15))

@@ -136,6 +136,16 @@ class TestFermiDirac:
         assert all(p.grad.abs() > 0 for p in learned.parameters())
         assert "r=2, t=1, learnable=True" in repr(learned)
 
+    @pytest.mark.parametrize("learnable", [False, True])
+    def test_scalars_of_older_files_are_loaded_as_vectors(self, learnable):
+        decoder = FermiDiracDecoder(learnable=learnable)
+        decoder.load_state_dict({"radius": torch.tensor(3.0), "log_temperature": torch.tensor(0.5)})
+        assert {name: value.tolist() for name, value in decoder.state_dict().items()} == {
+            "radius": [3.0],
+            "log_temperature": [0.5],
+        }
+        assert decoder(torch.tensor(3.0)) == 0.5
+
     def test_temperature_must_be_positive(self):
         with pytest.raises(ValueError, match="t > 0, got 0"):
             FermiDiracDecoder(t=0)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 from hybonet import kernels
 from hybonet.geometry import Lorentz
@@ -22,15 +23,32 @@ _BLOCK = 1 << 17
 def clip_norms(rows: Tensor, max_norm: float | None, manifold: Lorentz) -> Tensor:
     """Points whose space part is that of the rows, clipped to ``max_norm`` if given; ``(..., d) -> (..., d)``.
 
-    Time of the rows is not looked at. Large tables take a path that goes through memory once, forwards and backwards;
-    the numbers are the same.
+    Time of the rows is not looked at. Where numbers may be read, paths that go through memory once are taken, forwards
+    and backwards (with ``max_norm``, for large tables); the numbers are the same.
     """
-    plain = manifold.learnable or not readable(rows) or rows.numel() <= _BLOCK
-    if plain or not rows.is_contiguous() or rows.dtype.itemsize < 4:
+    if not _quick(rows, manifold) or (max_norm is not None and rows.numel() <= _BLOCK):
         return _in_plain_steps(rows, max_norm, manifold)
     if max_norm is None:
         return _Timed.apply(rows, manifold)
     return _ClipNorms.apply(rows, max_norm, manifold)
+
+
+def looked_up(
+    table: Tensor, index: Tensor, manifold: Lorentz, *, length: float, padding_idx: int | None, sparse: bool
+) -> Tensor:
+    """``clip_norms(length * F.embedding(index, table, padding_idx, sparse=sparse), None, manifold)`` as one function.
+
+    Time is written into the rows that were looked up, and gradients go back to the table without a copy between.
+    """
+    if type(table) in (Tensor, nn.Parameter) and type(index) is Tensor and _quick(table, manifold):
+        return _LookedUp.apply(table, index, manifold, length, -1 if padding_idx is None else padding_idx, sparse)
+    rows = F.embedding(index, table, padding_idx, sparse=sparse)
+    return clip_norms(rows if length == 1.0 else rows * length, None, manifold)
+
+
+def _quick(rows: Tensor, manifold: Lorentz) -> bool:
+    """Whether functions with numbers in view may be used."""
+    return not manifold.learnable and rows.dtype.itemsize >= 4 and rows.is_contiguous() and readable(rows)
 
 
 def longest(max_norm: float | None, rows: Tensor) -> float:
@@ -117,18 +135,9 @@ class _Timed(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, manifold: Lorentz) -> Tensor:
-        limit = longest(None, rows)
+        out = rows.clone()
+        ctx.within = _write_time(out, manifold)
         ctx.manifold = manifold
-        if kernels.run_on(rows):
-            from hybonet.kernels.row_updates import add_time
-
-            out = torch.empty_like(rows)
-            add_time(*_matrices(rows, out), -1.0 / manifold.curvature, limit)
-            ctx.save_for_backward(rows, out)
-            return out
-        length = torch.linalg.vector_norm(rows[..., 1:], dim=-1)
-        out = rows.clone() if bool((length <= limit).all()) else rows.clamp(-limit, limit)
-        out[..., 0] = length.clamp_max_(limit).square_().sub_(1.0 / manifold.curvature).sqrt_()
         ctx.save_for_backward(rows, out)
         return out
 
@@ -138,15 +147,78 @@ class _Timed(torch.autograd.Function):
         if torch.is_grad_enabled():  # a gradient of this gradient is wanted
             points = _in_plain_steps(rows, None, ctx.manifold)
             return torch.autograd.grad(points, rows, gradient, create_graph=True)[0], None
-        if kernels.run_on(gradient, out):
-            from hybonet.kernels.row_updates import take_time
+        return _of_chart(gradient, out, within=ctx.within), None
 
-            of_rows = torch.empty_like(out)
-            take_time(*_matrices(gradient, out, of_rows))
-            return of_rows, None
-        of_rows = torch.addcmul(gradient, out, gradient[..., :1] / out[..., :1])
-        of_rows[..., 0] = 0.0
-        return of_rows, None
+
+class _LookedUp(torch.autograd.Function):
+    """Rows of a table, times a length, with their time."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, table: Tensor, index: Tensor, manifold: Lorentz, length: float, padding: int, sparse: bool
+    ) -> Tensor:
+        out = torch.embedding(table, index, padding, False, sparse)
+        if length != 1.0:
+            out.mul_(length)
+        ctx.within = _write_time(out, manifold)
+        ctx.options = manifold, length, padding, sparse
+        ctx.save_for_backward(table, index, out)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        table, index, out = ctx.saved_tensors
+        manifold, length, padding, sparse = ctx.options
+        if torch.is_grad_enabled():  # a gradient of this gradient is wanted
+            rows = torch.embedding(table, index, padding, False, sparse)
+            points = _in_plain_steps(rows * length, None, manifold)
+            return torch.autograd.grad(points, table, gradient, create_graph=True)[0], *(None,) * 5
+        if ctx.within and not sparse and kernels.run_on(gradient, out) and table.dtype == gradient.dtype:
+            from hybonet.kernels.row_updates import scatter_chart
+
+            of_table = torch.zeros_like(table)
+            places = index.reshape(-1)
+            scatter_chart(*_matrices(gradient, out), places, length, padding, of_table, torch.get_num_threads())
+            return of_table, *(None,) * 5
+        of_rows = _of_chart(gradient, out, within=ctx.within)
+        if length != 1.0:
+            of_rows.mul_(length)
+        of_table = torch.ops.aten.embedding_backward(of_rows, index, len(table), padding, False, sparse)
+        return of_table, *(None,) * 5
+
+
+def _write_time(rows: Tensor, manifold: Lorentz) -> bool:
+    """Give rows their time, in place; whether no coordinate had to be cut."""
+    limit, k = longest(None, rows), -1.0 / manifold.curvature
+    if kernels.run_on(rows):
+        from hybonet.kernels.row_updates import add_time
+
+        cut = torch.zeros(1, dtype=torch.bool)
+        add_time(*_matrices(rows), k, limit, cut)
+        return not cut.item()
+    place = rows.select(-1, 0).fill_(k**0.5)  # then the length of the row is its time
+    time = torch.linalg.vector_norm(rows, dim=-1)
+    within = not time.numel() or time.max().item() < limit
+    if not within:
+        time = torch.linalg.vector_norm(rows.clamp_(-limit, limit), dim=-1)
+    place.copy_(time)
+    return within
+
+
+def _of_chart(gradient: Tensor, points: Tensor, *, within: bool) -> Tensor:
+    """The gradient of rows from that of their points: time follows from space, dt/dx = x/t."""
+    if within and kernels.run_on(gradient, points):
+        from hybonet.kernels.row_updates import take_time
+
+        of_rows = torch.empty_like(points)
+        take_time(*_matrices(gradient, points, of_rows))
+        return of_rows
+    of_rows = torch.addcmul(gradient, points, gradient[..., :1] / points[..., :1])
+    if not within:  # what was cut stands still
+        limit = longest(None, points)
+        of_rows = torch.ops.aten.hardtanh_backward(of_rows, points, -limit, limit)
+    of_rows.select(-1, 0).zero_()
+    return of_rows
 
 
 def _matrices(*tensors: Tensor) -> list[Tensor]:

@@ -15,6 +15,15 @@ from hybonet.kernels.parallel import parallel, part
 _SHORT = 0.25
 
 
+@part
+def _square(x, row):
+    """The squared length of a row."""
+    square = x.dtype.type(0)
+    for d in range(x.shape[1]):
+        square += x[row, d] * x[row, d]
+    return square
+
+
 @parallel
 def riemannian_squares(x, g, k, squares):
     """Squared Riemannian length of each row's gradient, |g|² - 2 g_t² + (x·g)²/k."""
@@ -28,22 +37,21 @@ def riemannian_squares(x, g, k, squares):
 
 
 @parallel
-def add_time(rows, points, k, limit):
-    """Rows with the time that puts them on the sheet; coordinates beyond the limit are cut."""
+def add_time(rows, k, limit, cut):
+    """Time that puts rows on the sheet, in place; coordinates beyond the limit are cut, and ``cut`` is set."""
     number = rows.dtype.type
     k, limit = number(k), number(limit)
     for row in prange(len(rows)):
-        square = number(0)
-        for d in range(rows.shape[1]):
-            points[row, d] = rows[row, d]
-            square += rows[row, d] * rows[row, d]
-        if rows[row, 0] != 0 or not square < limit * limit:
-            square = number(0)
-            for d in range(1, rows.shape[1]):
-                points[row, d] = min(max(rows[row, d], -limit), limit)
-                square += points[row, d] * points[row, d]
-            square = min(square, limit * limit)
-        points[row, 0] = np.sqrt(square + k)
+        if rows[row, 0] != 0:  # a number that is written just before the row is read would hold up the processor
+            rows[row, 0] = 0
+        square = _square(rows, row)
+        if not square < limit * limit:
+            cut[0] = 1
+            for d in range(rows.shape[1]):
+                if abs(rows[row, d]) > limit:  # not of NaN
+                    rows[row, d] = np.copysign(limit, rows[row, d])
+            square = _square(rows, row)
+        rows[row, 0] = np.sqrt(square + k)
 
 
 @parallel
@@ -56,13 +64,20 @@ def take_time(gradient, points, of_rows):
         of_rows[row, 0] = 0
 
 
-@part
-def _square(x, row):
-    """The squared length of a row."""
-    square = x.dtype.type(0)
-    for d in range(x.shape[1]):
-        square += x[row, d] * x[row, d]
-    return square
+@parallel
+def scatter_chart(gradient, points, index, length, padding, of_table, parts):
+    """The gradient of a table from that of the points of its rows, times the length; each part of it by one thread."""
+    number = points.dtype.type
+    length = number(length)
+    for number_of_part in prange(parts):
+        first, end = number_of_part * len(of_table) // parts, (number_of_part + 1) * len(of_table) // parts
+        for row in range(len(points)):
+            place = index[row]
+            if place != padding and first <= place < end:
+                share = gradient[row, 0] / points[row, 0]
+                for d in range(points.shape[1]):
+                    of_table[place, d] += length * (gradient[row, d] + share * points[row, d])
+                of_table[place, 0] = 0
 
 
 @parallel
@@ -212,16 +227,17 @@ def adam_on_sheet(
             if s * m_time > 0:
                 allowed -= min(np.log(x_time * (number(2) / np.sqrt(k))), farthest)
             sinh = np.sinh(min(full, allowed))
-        cosh = np.sqrt(one + sinh * sinh)
+        cosh_square = one + sinh * sinh
+        cosh = np.sqrt(cosh_square)
         straight = s * (sinh / max(full, tiny))
-        ahead, square = straight * m_square, number(0)
-        size = cosh * np.sqrt(length + number(2) * m_time * m_time) + abs(ahead) * x_time * number(2)
+        ahead, shrunk = straight * m_square, one / cosh
+        # Bounds on half the squared lengths of the row and its moment: cheaper than to sum them up.
+        reach = cosh_square * x_time * x_time + straight * straight * length
+        size = cosh_square * (length + number(2) * m_time * m_time) + (number(2) * ahead * x_time) ** 2
+        straight *= shrunk
         for d in range(width):
             carried = cosh * m[row, d] + ahead * x[row, d]
-            new = (x[row, d] + straight * carried) / cosh
-            m[row, d], x[row, d] = carried, new
-            square += new * new
-        square -= x[row, 0] * x[row, 0]
+            m[row, d], x[row, d] = carried, shrunk * x[row, d] + straight * carried
         m[row, 0], x[row, 0] = cosh * m_time + ahead * x_time, 0
-        if not (square < limit * limit and size < large):
+        if not (reach < limit * limit / number(2) and size < large * large / number(2)):
             _hold(x, m, row, k, limit, large)

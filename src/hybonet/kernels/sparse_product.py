@@ -9,6 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+#: On fewer numbers a plain product is faster than setting a sparse matrix up.
+_FEW = 1 << 16
+
 
 def compressed(rows: Tensor, columns: Tensor, values: Tensor, size: tuple[int, int]) -> Tensor:
     """The sparse matrix with the given entries, in compressed rows; entries at one place add up in products.
@@ -97,7 +100,7 @@ def are_sampled(table: Tensor) -> bool:
 
 def row_dots(a: Tensor, b: Tensor) -> Tensor:
     """Inner products of rows, ``(N, k), (N, k) -> (N,)``: the diagonal of :math:`a b^T`, without the matrix."""
-    if not (are_sampled(a) and are_sampled(b)):
+    if a.numel() < _FEW or not (are_sampled(a) and are_sampled(b)):
         return torch.linalg.vecdot(a, b)
     rows = torch.arange(len(a) + 1)
     return products_at(a, b, rows, rows[:-1])

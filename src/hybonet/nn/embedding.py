@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from hybonet.geometry import Lorentz
 from hybonet.geometry.numerics import Curvature, origin_time
-from hybonet.kernels.norm_clipping import clip_norms
+from hybonet.kernels.norm_clipping import clip_norms, looked_up
 from hybonet.nn.module import LorentzModule
 from hybonet.nn.scales import NORM_LENGTH
 
@@ -113,7 +113,11 @@ class LorentzEmbedding(LorentzModule, _Table):
     def forward(self, index: Tensor) -> Tensor:
         if self.manifold.check:
             self.manifold.check_point(self.points(), name="the embedding's table")
-        return self.on_sheet(F.embedding(index, self.weight, self.padding_idx, sparse=self.sparse))
+        options: dict[str, Any] = {"padding_idx": self.padding_idx, "sparse": self.sparse}
+        length = self.length
+        if self.max_norm is None and not isinstance(length, Tensor):
+            return looked_up(self.weight, index, self.manifold, length=length, **options)
+        return self.on_sheet(F.embedding(index, self.weight, **options))
 
     def points(self) -> Tensor:
         """All rows as :meth:`forward` gives them, ``(num_embeddings, embedding_dim)``, without a lookup.

@@ -16,7 +16,7 @@ from hybonet.kernels.geodesic_softmax import geodesic_softmax_loss
 from hybonet.kernels.inner_softmax import Places, inner_softmax_loss
 from hybonet.kernels.norm_clipping import clip_norms
 from hybonet.nn.embedding import LorentzEmbedding
-from hybonet.nn.module import LorentzModule, wide_in_autocast
+from hybonet.nn.module import LorentzModule, vectors_of_scalars, wide_in_autocast
 from hybonet.nn.scales import CLASS_GAIN, NORM_LENGTH, class_scale
 
 
@@ -265,7 +265,11 @@ def _mirrored(x: Tensor, factor: float | Tensor, origin: Curvature = 0.0) -> Ten
     """What gives factor · <x - o, c> in a plain product with c; points are fewer than classes as a rule, so they are
     the side to mirror.
     """
-    return torch.cat((factor * (origin - x[..., :1]), factor * x[..., 1:]), dim=-1)
+    if isinstance(factor, Tensor) or isinstance(origin, Tensor) or origin:
+        return torch.cat((factor * (origin - x[..., :1]), factor * x[..., 1:]), dim=-1)
+    signs = x.new_full(x.shape[-1:], factor)
+    signs[0] = -factor
+    return x * signs
 
 
 class _Geodesics(Fused):
@@ -329,7 +333,7 @@ class FermiDiracDecoder(nn.Module):
         self.initial = (float(r), math.log(t))
         self.learnable = learnable
         for name in ("radius", "log_temperature"):
-            value = torch.empty((), device=device, dtype=dtype)
+            value = torch.empty(1, device=device, dtype=dtype)  # a vector, since FSDP2 shards no scalars
             if learnable:
                 self.register_parameter(name, nn.Parameter(value))
             else:
@@ -344,7 +348,12 @@ class FermiDiracDecoder(nn.Module):
 
     def logits(self, square: Tensor) -> Tensor:
         """Log-odds of an edge."""
-        return (self.radius - square) / self.log_temperature.exp()
+        return (self.radius.squeeze() - square) / self.log_temperature.squeeze().exp()
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
+        """Files of older versions hold scalars."""
+        vectors_of_scalars(self, state_dict, prefix)
+        super()._load_from_state_dict(state_dict, prefix, *rest)
 
     def forward(self, square: Tensor) -> Tensor:
         return torch.sigmoid(self.logits(square))

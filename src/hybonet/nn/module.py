@@ -115,10 +115,7 @@ class LorentzModule(nn.Module):
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *rest: Any) -> None:
         """Files of older versions hold points with their time: it is checked, and left out; and scalars."""
-        for name, param in self._parameters.items():
-            value = state_dict.get(prefix + name)
-            if value is not None and not value.dim() and param is not None and param.shape == (1,):
-                state_dict[prefix + name] = value[None]
+        vectors_of_scalars(self, state_dict, prefix)
         older = self.manifold_parameters and without_curvature(state_dict, prefix + "manifold.")
         for name in self.manifold_parameters:
             points = state_dict.get(prefix + name)
@@ -131,6 +128,21 @@ class LorentzModule(nn.Module):
                 points[..., 0] = 0.0
                 state_dict[prefix + name] = points
         super()._load_from_state_dict(state_dict, prefix, *rest)
+
+
+def vectors_of_scalars(module: nn.Module, state_dict: dict[str, Any], prefix: str) -> None:
+    """Make the scalars of an older version's state what they are now, vectors of one number.
+
+    Example:
+        >>> state = {"weight": torch.tensor(2.0)}
+        >>> vectors_of_scalars(nn.PReLU(), state, "")
+        >>> state
+        {'weight': tensor([2.])}
+    """
+    for name, own in (*module._parameters.items(), *module._buffers.items()):
+        value = state_dict.get(prefix + name)
+        if value is not None and not value.dim() and own is not None and own.shape == (1,):
+            state_dict[prefix + name] = value[None]
 
 
 def wide_in_autocast(x: Tensor) -> Tensor:

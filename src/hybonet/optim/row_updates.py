@@ -77,9 +77,12 @@ def move(x: Tensor, u: Tensor, m: Tensor | None, k: float | Tensor) -> None:
     _without_time(x)
 
 
-def fill_time(x: Tensor, k: float | Tensor) -> None:
-    """Time from space, in place."""
-    x[..., :1] = (torch.linalg.vector_norm(x[..., 1:], dim=-1, keepdim=True).square() + k).sqrt()
+def fill_time(x: Tensor, k: float | Tensor) -> Tensor:
+    """Time from space, in place; and returned, ``(..., 1)``."""
+    place = x[..., :1].fill_(k**0.5)  # then the length of a row is its time
+    time = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+    place.copy_(time)
+    return time
 
 
 def _without_time(x: Tensor) -> None:
@@ -90,7 +93,7 @@ def _without_time(x: Tensor) -> None:
     """
     limit = _largest_coordinate(x.dtype)
     x[..., :1] = 0.0
-    if _is_needed(torch.linalg.vector_norm(x, dim=-1) <= limit):
+    if not _all_within(limit, x):
         x.clamp_(-limit, limit)
 
 
@@ -101,6 +104,13 @@ def _largest_coordinate(dtype: torch.dtype) -> float:
 def _longest_gradient(dtype: torch.dtype) -> float:
     """Of a row, as the manifold measures it: squares of its ambient coordinates are finite wherever points may be."""
     return precision(dtype).max_coordinate
+
+
+def _all_within(limit: float, *tensors: Tensor) -> bool:
+    """Whether the tensors are known to be shorter; what may not be looked at is not known to be. False of NaN."""
+    if torch.compiler.is_compiling() or any(t.device.type != "cpu" for t in tensors):
+        return False
+    return all(torch.linalg.vector_norm(t).item() <= limit for t in tensors)
 
 
 def _is_needed(condition: Tensor) -> bool:
@@ -128,13 +138,13 @@ def adam_rows(
     The step is a multiple s of m itself, so the general :func:`move` shortens to two combinations of x and m; both are
     made in place, since cosh² - sinh² = 1 gives the new x from the new m. Passes over memory are all that counts here.
     """
-    fill_time(x, k)
+    x_time = fill_time(x, k)
     if weight_decay:
         g = torch.add(g, x, alpha=weight_decay)
     slope, g_time = dot(x, g), g[:, :1].clone()  # columns are strided: one read of each
     square = norm_square(g) - 2.0 * g_time.square() + slope.square() / k
     longest = _longest_gradient(x.dtype)
-    if _is_needed(square < longest**2):
+    if not _all_within(longest**2, square):
         # A gradient of any size is a direction to Adam: one that would overflow is shortened.
         size = g.abs().amax(-1, keepdim=True).clamp_min(torch.finfo(g.dtype).tiny)
         g = g / size
@@ -149,7 +159,7 @@ def adam_rows(
         torch.maximum(largest, v, out=largest)
         v = largest
     s = -step_size / ((v / correction2).sqrt() + eps)
-    x_time, m_time = x[:, :1].clone(), m[:, :1].clone()
+    m_time = m[:, :1].clone()
     m_square = tangent_square(x_time, m, m_time, k)
     full = s.abs() * m_square.sqrt()
     rapidity = torch.minimum(full, _longest_step(x_time, s * m_time, k))
@@ -165,6 +175,8 @@ def adam_rows(
 def _hold_in_range(x: Tensor, m: Tensor, k: float | Tensor) -> None:
     """Points beyond the largest coordinate brought back, and their moments with them; far beyond the usable radius."""
     limit = _largest_coordinate(x.dtype)
+    if _all_within(limit, x, m):
+        return
     length, size = torch.linalg.vector_norm(x, dim=-1, keepdim=True), torch.linalg.vector_norm(m, dim=-1, keepdim=True)
     largest = limit * _longest_gradient(x.dtype)
     sound = (length <= limit) & (size <= 2.0 * largest)
@@ -283,7 +295,7 @@ def chart_gradient(x: Tensor, g: Tensor, k: float | Tensor, *, precondition: boo
         most = largest / _largest_coordinate(x.dtype)
         h.addcmul_(x, (dot(x, h) / k).clamp(-most, most))
         h[:, 0] = 0.0
-    if _is_needed(torch.linalg.vector_norm(h) <= largest):
+    if not _all_within(largest, h):
         h = h.clamp(-largest, largest)
     return h
 
