@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 #: On fewer numbers a plain product is faster than setting a sparse matrix up.
-_FEW = 1 << 16
+_FEW = 1 << 15
 
 
 def compressed(rows: Tensor, columns: Tensor, values: Tensor, size: tuple[int, int]) -> Tensor:
