@@ -181,6 +181,7 @@ class Race:
         updates = -(-task.batches_per_epoch() // settings.accumulate)
         whole = settings.epochs if settings.steps is None else min(settings.epochs, settings.steps / updates)
         self.epochs = whole * _SHARE if budget.steps is None else budget.steps / updates
+        self.most = whole * len(self.entrants)  # no trial needs to be longer than the training
         self.limit = budget.seconds
         if budget == Budget() and settings.minutes is not None:
             self.limit = 60 * settings.minutes * _SHARE
@@ -205,7 +206,7 @@ class Race:
             self.state["epoch_seconds"] = max(1e-6, self._train(0, 1).seconds)
         if self.limit is not None:
             affordable = self.limit / self.state.get("epoch_seconds", math.inf)
-            self.epochs = affordable if self.budget.seconds is not None else min(self.epochs, affordable)
+            self.epochs = min(affordable, self.most if self.budget.seconds is not None else self.epochs)
         plan = Plan.of(len(self.entrants), self.epochs)
         self.state["entrants"] = plan.entrants
         self._keep()
