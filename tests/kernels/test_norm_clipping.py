@@ -6,7 +6,7 @@ import torch.nn.functional as F
 
 from hybonet import Lorentz, kernels
 from hybonet.kernels import norm_clipping as module
-from hybonet.kernels.norm_clipping import clip_norms, looked_up
+from hybonet.kernels.norm_clipping import clip_norms, looked_up, products_with_points
 
 
 @pytest.fixture(autouse=True)
@@ -107,3 +107,22 @@ def test_points_that_are_none_stay_none():
         with kernels.switched(fast):
             out = looked_up(table, torch.arange(3), Lorentz(), length=1.0, padding_idx=None, sparse=False)
         assert out.isnan().any(-1).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize("wanted", [(True, True, True), (False, True, False), (True, False, True)])
+def test_products_with_points_and_their_derivatives(manifold, wanted, fast):
+    torch.manual_seed(0)
+    inputs = [torch.randn(size, dtype=torch.float64) for size in ((2, 3, 4), (5, 4), (5,))]
+    given = [t.requires_grad_(asked) for t, asked in zip(inputs, wanted, strict=True)]
+    gradient, results = torch.randn(2, 3, 5, dtype=torch.float64), []
+    leaves = [t for t in given if t.requires_grad]
+    with kernels.switched(fast):
+        fused = products_with_points(*given, manifold)
+        plain = F.linear(given[0], module._in_plain_steps(given[1], None, manifold), given[2])
+        for out in (fused, plain):
+            results.append((out, *torch.autograd.grad(out, leaves, gradient)))
+    assert "_ProductsWithPoints" in type(fused.grad_fn).__name__
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(one, other)
+    assert torch.autograd.gradgradcheck(lambda *_: products_with_points(*given, manifold), leaves)

@@ -150,6 +150,39 @@ class _Timed(torch.autograd.Function):
         return _of_chart(gradient, out, within=ctx.within), None
 
 
+def products_with_points(question: Tensor, rows: Tensor, bias: Tensor | None, manifold: Lorentz) -> Tensor:
+    """``F.linear(question, clip_norms(rows, None, manifold), bias)`` in one: ``(..., d), (C, d) -> (..., C)``."""
+    plain = all(type(t) in (Tensor, nn.Parameter) for t in (question, rows))
+    if plain and question.dtype == rows.dtype and _quick(rows, manifold):
+        return _ProductsWithPoints.apply(question, rows, bias, manifold)
+    return F.linear(question, clip_norms(rows, None, manifold), bias)
+
+
+class _ProductsWithPoints(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, question: Tensor, rows: Tensor, bias: Tensor | None, manifold: Lorentz) -> Tensor:
+        points = rows.clone()
+        ctx.within, ctx.manifold = _write_time(points, manifold), manifold
+        ctx.save_for_backward(question, rows, points)
+        return F.linear(question, points, bias)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        question, rows, points = ctx.saved_tensors
+        wanted, all_of = ctx.needs_input_grad, gradient.reshape(-1, gradient.shape[-1])
+        of_bias = all_of.sum(0) if wanted[2] else None
+        if torch.is_grad_enabled():  # a gradient of this gradient is wanted
+            inputs = [t for t, asked in zip((question, rows), wanted, strict=False) if asked]
+            out = F.linear(question, _in_plain_steps(rows, None, ctx.manifold))
+            found = iter(torch.autograd.grad(out, inputs, gradient, create_graph=True) if inputs else ())
+            return *(next(found) if asked else None for asked in wanted[:2]), of_bias, None
+        of_question = gradient @ points if wanted[0] else None
+        of_rows = all_of.T @ question.reshape(-1, question.shape[-1]) if wanted[1] else None
+        if of_rows is not None:
+            of_rows = _of_chart(of_rows, points, within=ctx.within, out=of_rows)
+        return of_question, of_rows, of_bias, None
+
+
 class _LookedUp(torch.autograd.Function):
     """Rows of a table, times a length, with their time."""
 
@@ -205,15 +238,15 @@ def _write_time(rows: Tensor, manifold: Lorentz) -> bool:
     return within
 
 
-def _of_chart(gradient: Tensor, points: Tensor, *, within: bool) -> Tensor:
+def _of_chart(gradient: Tensor, points: Tensor, *, within: bool, out: Tensor | None = None) -> Tensor:
     """The gradient of rows from that of their points: time follows from space, dt/dx = x/t."""
     if within and kernels.run_on(gradient, points):
         from hybonet.kernels.row_updates import take_time
 
-        of_rows = torch.empty_like(points)
+        of_rows = torch.empty_like(points) if out is None else out
         take_time(*_matrices(gradient, points, of_rows))
         return of_rows
-    of_rows = torch.addcmul(gradient, points, gradient[..., :1] / points[..., :1])
+    of_rows = torch.addcmul(gradient, points, gradient[..., :1] / points[..., :1], out=out)
     if not within:  # what was cut stands still
         limit = longest(None, points)
         of_rows = torch.ops.aten.hardtanh_backward(of_rows, points, -limit, limit)

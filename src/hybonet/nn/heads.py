@@ -14,7 +14,7 @@ from hybonet.geometry.fused import Fused
 from hybonet.geometry.numerics import Curvature, origin_time
 from hybonet.kernels.geodesic_softmax import geodesic_softmax_loss
 from hybonet.kernels.inner_softmax import Places, inner_softmax_loss
-from hybonet.kernels.norm_clipping import clip_norms
+from hybonet.kernels.norm_clipping import clip_norms, products_with_points
 from hybonet.nn.embedding import LorentzEmbedding
 from hybonet.nn.module import LorentzModule, vectors_of_scalars, wide_in_autocast
 from hybonet.nn.scales import CLASS_GAIN, NORM_LENGTH, class_scale
@@ -150,18 +150,25 @@ class LorentzDistanceHead(LorentzModule):
             return self._logits(x.float())
 
     def _logits(self, x: Tensor) -> Tensor:
-        K, points = self.manifold.K, self.points()
+        K = self.manifold.K
         if self.distance == "geodesic":
+            points = self.points()
             near = _geodesics(F.linear(_mirrored(x, 0.5 * K), points), K)
             if self.at_origin:
                 near = near - self._from_origin(points)
             return near * -self._scale() if self.bias is None else self.bias - near * self._scale()
         scale = 2.0 * self._scale()
         if self.at_origin:
-            return F.linear(_mirrored(x, scale, origin_time(K)), points, self.bias)
+            return self._products(_mirrored(x, scale, origin_time(K)), self.bias)
         if self.bias is None:
-            return F.linear(_mirrored(x, scale), points) - scale / K
-        return F.linear(_mirrored(x, scale), points, self.bias - scale / K)
+            return self._products(_mirrored(x, scale)) - scale / K
+        return self._products(_mirrored(x, scale), self.bias - scale / K)
+
+    def _products(self, question: Tensor, bias: Tensor | None = None) -> Tensor:
+        """``F.linear(question, self.points(), bias)``."""
+        if self.max_norm is None:
+            return products_with_points(question, self._rows(), bias, self.manifold)
+        return F.linear(question, self.points(), bias)
 
     def cross_entropy(
         self, x: Tensor, target: Tensor, *, ignore_index: int = -100, label_smoothing: float = 0.0
@@ -229,8 +236,11 @@ class LorentzDistanceHead(LorentzModule):
             >>> LorentzDistanceHead(8, 3).points().shape
             torch.Size([3, 8])
         """
-        unit = self.length * origin_time(self.manifold.K) if self.form == "scaled" else None
-        return clip_norms(self.weight if unit is None else self.weight * unit, self.max_norm, self.manifold)
+        return clip_norms(self._rows(), self.max_norm, self.manifold)
+
+    def _rows(self) -> Tensor:
+        """The weight in space coordinates."""
+        return self.weight * (self.length * origin_time(self.manifold.K)) if self.form == "scaled" else self.weight
 
     def inner_form(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Two matrices whose products are the logits up to a constant, for losses that never hold them all; of squared
