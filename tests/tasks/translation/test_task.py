@@ -67,7 +67,9 @@ def test_training_learns_and_the_record_says_how_it_was_measured(run):
     assert history[-1]["loss"] < 0.9 * history[0]["loss"]
     assert history[-1]["perplexity"] < 0.6 * history[0]["perplexity"]
     record = read_record(run)
-    assert record["test"]["signatures"]["bleu"].startswith("nrefs:1|case:mixed")
+    signature = record["test"]["signatures"]["bleu"]
+    assert signature.startswith("nrefs:1|bs:"), "the resamples of the interval stand in it"
+    assert "|case:mixed|" in signature
     assert record["test"]["sentences"] == 8
     assert record["data"]["direction"] == "en-toy"
     tokens = Run(run).data.tokens["train"].target_tokens * record["epochs"]
@@ -190,7 +192,7 @@ def test_an_exported_model_translates_as_the_run_and_is_no_run(run, model, tmp_p
     sentences = ["The dog saw a cat.", "Many women draw."]
     assert TranslationModel.from_pretrained(tmp_path / "model").translate(sentences) == model.translate(sentences)
     card = (tmp_path / "model/README.md").read_text()
-    assert "`BLEU: nrefs:1|case" in card
+    assert "`BLEU: nrefs:1|bs:" in card
     assert "pipeline_tag: translation\nlanguage:\n- en\n- toy\n" in card
     assert "examples" in read_record(run)["test"]
     assert "examples" not in read_record(tmp_path / "model")["test"], "the text stays behind"
