@@ -88,7 +88,7 @@ FILES = [
     _data("cut.tsv.gz", gzip.compress(GOOD.encode())[:60], "a gzip file cut off", "expected gz data, got a damaged"),
     _data("bad.tsv.xz", lzma.compress(GOOD.encode())[:40] + b"!" * 40, "a damaged xz file", "expected xz data"),
     _data("bad.parquet", b"PAR1 and no more", "a damaged Parquet file", "expected Parquet data, got a damaged"),
-    _data("words.json", GOOD, "triples with an unknown ending", "ending in .txt or .tsv or .csv, got '.json'"),
+    _data("words.docx", GOOD, "triples with an unknown ending", "ending in .txt or .tsv or .csv", "got '.docx'"),
     _data(
         "space.tsv",
         GOOD.replace("\t", " "),
@@ -400,7 +400,7 @@ RUNS = [
         "an unknown setting in a run",
         ASK,
         ("run/config.json: unknown setting 'dims'; did you mean 'dim'?",),
-        replace("run/config.json", '"dim"', '"dims"'),
+        replace("run/config.json", '"dim":', '"dims":'),
     ),
     BadInput(
         "an impossible setting in a run",

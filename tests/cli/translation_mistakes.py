@@ -126,7 +126,7 @@ MISTAKES = [
     _ask("a.txt --temperature 1 --length-penalty 2", "a penalty of a draw", "--length-penalty with a beam of 2"),
     _ask("a.txt --output absent/b.txt", "translations into no folder", "a file in a folder that is not there"),
     _ask(
-        "a.txt --output a.txt",
+        "a.txt --output a.txt --overwrite",
         "translations over their own sentences",
         "expected another file than the sentences' own, got 'a.txt' for both",
         prepare=both(trained, write("a.txt", "sentence\n")),

@@ -269,7 +269,7 @@ BAD_FOLDERS = {
         "",
         r"one file for train, got train.csv.gz, train.txt;",
     ),
-    "unknown ending": ({"facts.json": b"{}"}, "facts.json", r"ending in .txt or .tsv or .csv, got '.json'"),
+    "unknown ending": ({"facts.docx": b"{}"}, "facts.docx", r"ending in .txt or .tsv or .csv.*got '.docx'"),
     "no ending": ({"facts": b"{}"}, "facts", r"got 'no ending'"),
     "damaged gzip": (
         {"facts.tsv.gz": b"\x1f\x8bno"},

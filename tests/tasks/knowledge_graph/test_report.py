@@ -51,7 +51,7 @@ def test_a_row_is_a_line_and_no_number_is_cut(table):
     assert len(lines) == title + 2 + table.row_count, "\n".join(lines)
     assert max(map(len, lines)) <= 80
     for line in lines[title + 2 :]:
-        assert "0.123  0.456  0.789  0.321  12345.6  1.054" in line
+        assert "0.123 0.456 0.789 0.321 12345.6 1.054" in " ".join(line.split())
     assert "H@10" in lines[title]
 
 
