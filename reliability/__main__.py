@@ -45,7 +45,7 @@ def main() -> int:
                     done.wrong.append(f"part {number}: {type(error).__name__}: {error}"[:1500])
                     print(f"WRONG {trial.name} {done.wrong[-1]}", file=sys.stderr, flush=True)
                     attempt = None  # what it left behind is not trusted
-                    scratch = scratch / "again" if not options.scratch else scratch
+                    scratch = scratch / "again"
                 done.parts = number + 1
                 done.seconds += time.monotonic() - started
                 started = time.monotonic()

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from safetensors.torch import save_file
 from typer.testing import CliRunner
 
 from hybonet import load
@@ -65,6 +66,14 @@ def test_a_flipped_bit_is_found_and_never_loaded(finished: Path, tmp_path: Path,
             continue  # of the training alone; see below
         with pytest.raises(ValueError, match=rf"{file}.*(expected the|damaged|does not fit)"):
             _ = load(folder).record
+
+
+def test_weights_that_lost_their_checksum_are_not_loaded(finished: Path, tmp_path: Path) -> None:
+    """Damage to the name of the checksum in the header would otherwise make them a file of an earlier version."""
+    shutil.copytree(finished, tmp_path / "run")
+    save_file(read_tensors(finished / BEST), tmp_path / "run" / BEST)
+    with pytest.raises(ValueError, match="expected weights with the checksum"):
+        load(tmp_path / "run")
 
 
 def test_a_missing_file_is_said(finished: Path, tmp_path: Path) -> None:

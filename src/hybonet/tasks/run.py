@@ -140,7 +140,7 @@ class Run:
                 f"{self.folder} has no model yet: it was stopped before its first validation; go on with "
                 f"{self.resume_command}"
             )
-        load_model(path, model)
+        load_model(path, model, sealed=FILES in self.config)
         return model.eval()
 
     def predictor(self) -> Predictor:

@@ -153,9 +153,19 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
     return read_file(path)[1]
 
 
-def load_model(path: Path, model: nn.Module) -> None:
-    """Put the tensors of :func:`save_model` into a model, or raise a ValueError if they are not its own."""
-    _fill(model, read_tensors(path), path)
+def load_model(path: Path, model: nn.Module, *, sealed: bool = False) -> None:
+    """Put the tensors of :func:`save_model` into a model, or raise a ValueError if they are not its own.
+
+    Args:
+        sealed: the file must have a checksum: damage may have taken its very name away.
+    """
+    _, tensors, is_checked = read_file(path)
+    if sealed and not is_checked:
+        raise ValueError(
+            f"{path}: expected weights with the checksum that every file of this run was written with, got none; "
+            "restore the file or train again"
+        )
+    _fill(model, tensors, path)
 
 
 def _fill(model: nn.Module, tensors: dict[str, Tensor], path: Path) -> None:
