@@ -9,4 +9,3 @@ stored after every minute in ``docs/reliability.json``, so that the command goes
 import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # a fork keeps no threads
-os.environ["HYBONET_DATA"] = ""  # nothing is found that is not made here

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
@@ -27,6 +28,7 @@ def main() -> int:
     if options.page:
         page()
         return 0
+    os.environ["HYBONET_DATA"] = ""  # nothing is found that is not made here
     share = options.share or (0.1 if options.quick else 1.0)
     record = Record.read(RECORD) if share == 1.0 else Record()
     with tempfile.TemporaryDirectory() as temporary:

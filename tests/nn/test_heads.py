@@ -183,3 +183,12 @@ def test_cross_entropy_of_a_tied_head_and_its_mistakes():
         head.cross_entropy(x, torch.arange(6))
     with pytest.raises(ValueError, match="label_smoothing between 0 and 1, got 2"):
         head.cross_entropy(x, torch.arange(7), label_smoothing=2.0)
+
+
+def test_logits_may_be_masked_in_place():
+    """As decoding does with tokens that may not follow."""
+    head = LorentzDistanceHead(4, 3)
+    logits = head(Lorentz().random_normal(2, 5, 4))[0, -1]
+    logits[[0]] = -torch.inf
+    torch.log_softmax(logits, -1)[1].backward()
+    assert all(parameter.grad is not None and parameter.grad.isfinite().all() for parameter in head.parameters())

@@ -154,7 +154,9 @@ def products_with_points(question: Tensor, rows: Tensor, bias: Tensor | None, ma
     """``F.linear(question, clip_norms(rows, None, manifold), bias)`` in one: ``(..., d), (C, d) -> (..., C)``."""
     plain = all(type(t) in (Tensor, nn.Parameter) for t in (question, rows))
     if plain and question.dtype == rows.dtype and _quick(rows, manifold):
-        return _ProductsWithPoints.apply(question, rows, bias, manifold)
+        # Of a matrix: what a function returns is then no view, which nobody might change in place.
+        flat = _ProductsWithPoints.apply(question.reshape(-1, question.shape[-1]), rows, bias, manifold)
+        return flat.view(*question.shape[:-1], len(rows))
     return F.linear(question, clip_norms(rows, None, manifold), bias)
 
 
