@@ -206,8 +206,11 @@ class LorentzLinear(LorentzModule):
     @property
     def watched(self) -> bool:
         """Whether there are hooks, the layer's own or of all modules, which want the layer to be called."""
+        every = nn.modules.module
         hooks = (self._forward_hooks, self._forward_pre_hooks, self._backward_hooks, self._backward_pre_hooks)
-        return any(hooks) or nn.modules.module._has_any_global_hook()
+        of_all = (every._global_forward_hooks, every._global_forward_pre_hooks)
+        of_all_backward = (every._global_backward_hooks, every._global_backward_pre_hooks)
+        return any(hooks) or any(of_all) or any(of_all_backward)
 
     def side_by_side(self, others: Sequence[LorentzLinear], x: Tensor) -> Tensor:
         """What this layer and others of the same sizes and options make of the same points, by one product.
