@@ -16,9 +16,12 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Outcome:
-    """How it ended: ``refused`` by a ``ValueError`` or ``OSError``, ``broken`` by another, ``killed`` or ``hung``."""
+    """How it ended: ``refused`` by a ``ValueError`` or ``OSError``, ``broken`` by another, ``killed`` or ``hung``.
 
-    kind: Literal["done", "refused", "broken", "killed", "hung"]
+    ``aborted`` is a library that gave up (SIGABRT), not something that was done to it.
+    """
+
+    kind: Literal["done", "refused", "broken", "killed", "aborted", "hung"]
     value: Any = None
     #: The file that an ``OSError`` names.
     file: str | None = None
@@ -67,7 +70,9 @@ class Child:
             os.close(self._read)
             return Outcome("hung", _last(content).value if content else None)
         os.close(self._read)
-        os.waitpid(self.pid, 0)
+        _, status = os.waitpid(self.pid, 0)
+        if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGABRT:
+            return Outcome("aborted")
         return _last(content) if content else Outcome("killed")
 
 

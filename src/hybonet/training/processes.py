@@ -157,19 +157,20 @@ def joined_processes(settings: LoopSettings) -> Iterator[Processes]:
     if world == 1:
         yield Processes()
         return
-    fresh = not distributed.is_initialized()
-    if fresh:
-        # torchrun keeps one store over all restarts: without a name for each, a process would look for peers that died.
-        store, rank, world = next(distributed.rendezvous("env://"))
-        distributed.init_process_group(
-            "nccl" if chosen.type == "cuda" else "gloo",
-            store=distributed.PrefixStore(f"start-{restarts()}", store),
-            rank=rank,
-            world_size=world,
-            timeout=timedelta(seconds=settings.rank_timeout),
-        )
-    processes = Processes(distributed.get_rank(), world)
+    fresh, limit = not distributed.is_initialized(), timedelta(seconds=settings.rank_timeout)
     try:
+        if fresh:
+            # torchrun keeps one store over all restarts: without a name for each, a process would look for peers that
+            # died.
+            store, rank, world = next(distributed.rendezvous("env://", timeout=limit))
+            distributed.init_process_group(
+                "nccl" if chosen.type == "cuda" else "gloo",
+                store=distributed.PrefixStore(f"start-{restarts()}", store),
+                rank=rank,
+                world_size=world,
+                timeout=limit,
+            )
+        processes = Processes(distributed.get_rank(), world)
         yield processes
         processes.wait_for_all()  # a process that leaves early closes connections the others still use
     except RuntimeError as error:
@@ -182,5 +183,5 @@ def joined_processes(settings: LoopSettings) -> Iterator[Processes]:
             f"has ended or hangs ({reason}); go on with --resume (torchrun --max-restarts=3 does so by itself)"
         ) from error
     finally:
-        if fresh:
+        if fresh and distributed.is_initialized():
             distributed.destroy_process_group()
