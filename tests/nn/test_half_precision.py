@@ -10,6 +10,7 @@ from hybonet import Lorentz
 from hybonet.nn import (
     LorentzDistanceHead,
     LorentzEmbedding,
+    LorentzMultiheadAttention,
     LorentzPositionalEncoding,
     LorentzTransformer,
     lorentz_attention,
@@ -137,6 +138,23 @@ def test_attention_under_autocast_is_on_the_sheet_to_float32():
     assert out.dtype == torch.float32
     plain.assert_on_sheet(out, K)
     assert 1e-5 < (out - expected).norm() / expected.norm() < 0.02  # computed in half precision, but not stored in it
+
+
+@pytest.mark.parametrize("form", ["paper", "paper_code"])
+def test_gated_attention_is_not_computed_in_half_precision(form):
+    attention = LorentzMultiheadAttention(12, 3, form=form).eval()
+    x = attention.manifold.random_normal(2, 7, 12, std=2.0)
+    q, k, v = attention._project(x, x, x)
+    expected = lorentz_attention(q, k, v, manifold=attention.manifold)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        q, k, v = attention._project(x, x, x)
+        inside = []
+        attention.out_proj.register_forward_pre_hook(lambda _, inputs: inside.append(inputs[0]))
+        _, weights = attention(x, need_weights=True)
+    right = lorentz_attention(q, k, v, manifold=attention.manifold)  # of the heads that autocast made
+    torch.testing.assert_close(inside[0], right.transpose(-2, -3).flatten(-2))
+    assert weights.dtype == torch.float32
+    assert not torch.equal(right, expected)  # the maps themselves are in half precision
 
 
 def test_autocast_leaves_float64_alone():

@@ -104,7 +104,7 @@ class LorentzJumpingKnowledge(LorentzModule):
             return self.linear(torch.cat(tuple(xs), dim=-1))
         assert self.weight is not None
         shares = torch.softmax(self.weight, dim=0).to(xs[0].dtype)
-        return to_sheet(torch.einsum("l...d,l->...d", torch.stack(tuple(xs)), shares), K=self.manifold.K)
+        return self.manifold.centroid(torch.stack(tuple(xs), dim=-2), shares)
 
     def extra_repr(self) -> str:
         return f"{self.mode!r}, {self.channels}, num_layers={self.num_layers}"

@@ -154,9 +154,11 @@ def products_with_points(question: Tensor, rows: Tensor, bias: Tensor | None, ma
     """``F.linear(question, clip_norms(rows, None, manifold), bias)`` in one: ``(..., d), (C, d) -> (..., C)``."""
     plain = all(type(t) in (Tensor, nn.Parameter) for t in (question, rows))
     if plain and question.dtype == rows.dtype and _quick(rows, manifold):
-        # Of a matrix: what a function returns is then no view, which nobody might change in place.
+        if question.dim() == 2:
+            return _ProductsWithPoints.apply(question, rows, bias, manifold)
+        # Nobody might change a view that a function returns in place; nor may FSDP's modules return views.
         flat = _ProductsWithPoints.apply(question.reshape(-1, question.shape[-1]), rows, bias, manifold)
-        return flat.view(*question.shape[:-1], len(rows))
+        return torch.ops.aten._unsafe_view(flat, [*question.shape[:-1], len(rows)])
     return F.linear(question, clip_norms(rows, None, manifold), bias)
 
 

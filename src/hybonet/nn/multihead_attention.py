@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -12,7 +13,7 @@ from hybonet.geometry import Lorentz
 from hybonet.geometry.numerics import Curvature
 from hybonet.nn.attention import attention_weights, causal_mask, combine_masks, lorentz_attention
 from hybonet.nn.kv_cache import KVCache, fold_copies, unfold_copies
-from hybonet.nn.linear import Form, LorentzLinear, head_features, last_options, linear_options
+from hybonet.nn.linear import GATED, Form, LorentzLinear, head_features, last_options, linear_options
 from hybonet.nn.module import LorentzModule
 from hybonet.nn.scales import attention_scale, head_std
 
@@ -158,24 +159,31 @@ class LorentzMultiheadAttention(LorentzModule):
         if is_causal and past:
             mask, is_causal = causal_mask(q, k, mask, past), False
         scale = self._logit_scale()
-        context = lorentz_attention(
-            q,
-            k,
-            v,
-            manifold=self.manifold,
-            attn_mask=mask,
-            dropout_p=self.dropout if self.training else 0.0,
-            is_causal=is_causal,
-            scale=scale,
-        )
+        with self._precise(q):
+            context = lorentz_attention(
+                q,
+                k,
+                v,
+                manifold=self.manifold,
+                attn_mask=mask,
+                dropout_p=self.dropout if self.training else 0.0,
+                is_causal=is_causal,
+                scale=scale,
+            )
         if static_kv and cache is not None:
             context = unfold_copies(context, len(query))
         out = self.out_proj(context.transpose(-2, -3).flatten(-2), residual)
         weights = None
         if need_weights:
-            weights = attention_weights(q, k, attn_mask=mask, is_causal=is_causal, scale=scale)
+            with self._precise(q):
+                weights = attention_weights(q, k, attn_mask=mask, is_causal=is_causal, scale=scale)
             weights = weights.mean(-3) if average_attn_weights else weights
         return (out.transpose(0, 1) if swap else out), weights
+
+    def _precise(self, q: Tensor) -> AbstractContextManager[None]:
+        """Gated heads may lie far out, where products of times nearly cancel: autocast leaves their attention alone."""
+        narrow = self.form in GATED and torch.is_autocast_enabled(q.device.type)
+        return torch.autocast(q.device.type, enabled=False) if narrow else nullcontext()
 
     def _sources(self, key: Tensor, value: Tensor) -> tuple[tuple[LorentzLinear, Tensor], ...]:
         return (self.k_proj, key), (self.v_proj, value)
