@@ -201,6 +201,23 @@ def test_files_are_replaced_with_overwrite_alone(folder: Path, tmp_path: Path) -
     assert "expected an exported model to replace" in refused.stderr
 
 
+def test_what_is_read_is_not_written_over(folder: Path, tmp_path: Path) -> None:
+    asked, record = tmp_path / "a.csv", tmp_path / "record.json"
+    asked.write_text("head,relation,tail\nn1,next,\n")
+    record.write_bytes((folder / "run/record.json").read_bytes())
+    (tmp_path / "link.csv").symlink_to(asked)
+    before = {path: path.read_bytes() for path in (asked, record)}
+    for command in (
+        f"predict {folder / 'run'} --questions {asked} --output {asked} --overwrite",
+        f"predict {folder / 'run'} --questions {asked} --output {tmp_path / 'link.csv'} --overwrite",
+        f"report {record} --json --output {record} --overwrite",
+    ):
+        refused = CliRunner().invoke(app, command.split())
+        assert refused.exit_code == 2, command
+        assert "expected --output to be another file than that of the" in refused.stderr
+    assert {path: path.read_bytes() for path in (asked, record)} == before
+
+
 def test_json_is_all_that_is_written_to_standard_output(folder: Path, tmp_path: Path) -> None:
     quick = f"--data {folder / 'triples.tsv'} --set epochs=2 --set dim=4 --threads 1 --out {tmp_path}"
     trained = done(f"train kg {quick}/run --json")

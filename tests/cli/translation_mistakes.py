@@ -128,7 +128,7 @@ MISTAKES = [
     _ask(
         "a.txt --output a.txt --overwrite",
         "translations over their own sentences",
-        "expected another file than the sentences' own, got 'a.txt' for both",
+        "expected --output to be another file than that of the sentences, got 'a.txt' for both",
         prepare=both(trained, write("a.txt", "sentence\n")),
     ),
     BadInput(

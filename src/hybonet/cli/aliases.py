@@ -34,13 +34,9 @@ def _translate(run: Path, form: str, output: Path | None, overwrite: bool, **val
     verb = _TRANSLATION.verb("predict")
     assert verb is not None
     options = made.chosen(verb.options, values).given()
-    sentences = options.get("sentences")
     if "n_best" in options and form == "text":
         raise ValueError("expected --format tsv or json with --n-best: in text, which line belongs to which is lost")
-    if output is not None:
-        check_output(output, overwrite=overwrite)
-        if sentences is not None and output.resolve() == sentences.resolve():
-            raise ValueError(f"expected another file than the sentences' own, got {str(output)!r} for both")
+    check_output(output, overwrite=overwrite, inputs=options)
     answered = TranslationModel.load(run).predict(**options)
     tell_notes(answered.notes)
     write(answered, form, output, quiet=True)

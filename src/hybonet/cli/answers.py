@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hybonet.cli.options import say
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 FORMATS = {".json": "json", ".csv": "csv", ".tsv": "tsv"}
 
 
-def answer_format(form: str | None, output: Path | None, text_file: str = "", *, overwrite: bool = False) -> str:
+def answer_format(form: str | None, output: Path | None, text_file: str = "") -> str:
     """How answers are written: as --format says, else as the ending of the file does, else as tables.
 
     Args:
@@ -34,7 +36,6 @@ def answer_format(form: str | None, output: Path | None, text_file: str = "", *,
     """
     if output is None:
         return form or "table"
-    check_output(output, overwrite=overwrite)
     known = {**FORMATS, text_file: "text"} if text_file else FORMATS
     form = form or known.get(output.suffix.lower())
     if form is None:
@@ -47,8 +48,13 @@ def answer_format(form: str | None, output: Path | None, text_file: str = "", *,
     return form
 
 
-def check_output(output: Path | None, *, overwrite: bool = False) -> None:
-    """Refuse, before any work, a file that could not be written, or that is there and may not be replaced.
+def check_output(
+    output: Path | None, *, overwrite: bool = False, inputs: Mapping[str, Any] = MappingProxyType({})
+) -> None:
+    """Refuse, before any work, a file that could not be written, that may not be replaced, or that is read, too.
+
+    Args:
+        inputs: what is read, by what it is called; anything but paths is passed over.
 
     Example:
         >>> check_output(Path("/"))
@@ -65,6 +71,12 @@ def check_output(output: Path | None, *, overwrite: bool = False) -> None:
             f"expected a new file, got {str(output)!r}, which is there; add --overwrite to replace it, or choose "
             "another --output"
         )
+    for name, path in inputs.items():
+        if isinstance(path, Path) and output.is_file() and path.exists() and output.samefile(path):
+            raise ValueError(
+                f"expected --output to be another file than that of the {name}, got {str(output)!r} for both; choose "
+                "another --output"
+            )
 
 
 def write_text(text: str, output: Path | None) -> None:

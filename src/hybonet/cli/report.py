@@ -36,7 +36,7 @@ def report(
 ) -> None:
     """Metrics of finished runs of any task side by side, from their records alone."""
     with clean_errors():
-        check_output(output, overwrite=overwrite)
+        check_output(output, overwrite=overwrite, inputs={f"run {run}": run for run in runs})
         from hybonet.reporting.console import Console
         from hybonet.reporting.run_report import (
             NOTE,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -125,9 +126,11 @@ def _load(run: Any, *, quiet: bool = False) -> Any:
     return model
 
 
-def _evaluate(
+def _ask(
     run: Path,
     options: dict[str, Any],
+    *,
+    verb: str,
     as_json: bool,
     form: Any,
     output: Path | None,
@@ -135,32 +138,18 @@ def _evaluate(
     quiet: bool,
     safe_csv: bool,
 ) -> None:
-    from hybonet.cli.answers import answer_format, write
-
-    written_as = answer_format("json" if as_json else form, output, overwrite=overwrite)
-    write(_load(run, quiet=quiet).evaluate(**options), written_as, output, quiet=quiet, safe_csv=safe_csv)
-
-
-def _predict(
-    run: Path,
-    options: dict[str, Any],
-    as_json: bool,
-    form: Any,
-    output: Path | None,
-    overwrite: bool,
-    quiet: bool,
-    safe_csv: bool,
-) -> None:
-    from hybonet.cli.answers import answer_format, write
+    """Write what the model answers to ``predict`` or ``evaluate``."""
+    from hybonet.cli.answers import answer_format, check_output, write
     from hybonet.tasks.run import Run as RunFolder
 
     found = RunFolder(run)
-    verb = found.spec.verb("predict")
-    assert verb is not None
-    written_as = answer_format("json" if as_json else form, output, verb.text_file, overwrite=overwrite)
-    answered = _load(found, quiet=quiet).predict(**options)
+    declared = found.spec.verb(verb)
+    assert declared is not None
+    check_output(output, overwrite=overwrite, inputs=options)
+    written_as = answer_format("json" if as_json else form, output, declared.text_file)
+    answered = getattr(_load(found, quiet=quiet), verb)(**options)
     if not quiet:
-        tell_notes(answered.notes)
+        tell_notes(getattr(answered, "notes", ()))
     write(answered, written_as, output, quiet=quiet, safe_csv=safe_csv)
 
 
@@ -203,8 +192,8 @@ _WRITTEN = [
     made.parameter("quiet", Quiet, False),
     made.parameter("safe_csv", SafeCsv, False),
 ]
-evaluate = VerbCommand("evaluate", _evaluate, _WRITTEN)
-predict = VerbCommand("predict", _predict, _WRITTEN)
+evaluate = VerbCommand("evaluate", partial(_ask, verb="evaluate"), _WRITTEN)
+predict = VerbCommand("predict", partial(_ask, verb="predict"), _WRITTEN)
 _DRAWN = [
     made.parameter("as_json", PicturesAsJson, False),
     made.parameter("output", PicturesFolder, None),
