@@ -246,7 +246,10 @@ def test_two_kinds_of_edges_make_one_point(aggr: str) -> None:
 
 def test_jumping_knowledge_of_far_points() -> None:
     manifold = Lorentz()
-    jump, far = LorentzJumpingKnowledge("centroid", 5, 3), 8 * torch.nn.functional.normalize(torch.randn(3, 6, 4), dim=-1)
+    jump, far = (
+        LorentzJumpingKnowledge("centroid", 5, 3),
+        8 * torch.nn.functional.normalize(torch.randn(3, 6, 4), dim=-1),
+    )
     layers = manifold.expmap0(torch.nn.functional.pad(far, (1, 0)))
     right = manifold.centroid(layers.double().transpose(0, 1))
     torch.testing.assert_close(jump(list(layers)).double(), right, rtol=1e-4, atol=1e-3)
