@@ -109,7 +109,7 @@ def starts(record: Record) -> Iterator[Cell]:
 def plateau(record: Record) -> Iterator[Cell]:
     """Which piece decides how long reversal stays at chance."""
     for seed in SEEDS:
-        for model in (*SIDES, *PIECES, "centroids 1.2 times as long", "ρ = 1"):
+        for model in (*SIDES, *PIECES, "centroids as long as they are", "centroids twice as long", "ρ = 1"):
             yield cell("plateau", "reversal", 2, model, 1e-3, seed, steps=330)
     for layers in (2, 6):
         for model in SIDES:

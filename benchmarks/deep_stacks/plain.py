@@ -27,7 +27,7 @@ class Pieces:
     time_unit: float = 1.0  #: times a
     bias_unit: float = 1.0  #: times l
     class_unit: float = 1.0  #: times β
-    context_unit: float = 1.0  #: times what attention gives
+    context_unit: float | None = None  #: of what attention gives, if not the library's
     rho: float = 2.0
     learned_rho: bool = False  #: one for each block
     learned_scale: bool = False  #: of attention, one for each head
@@ -93,7 +93,8 @@ class PlainStack(nn.Module):
             z, rho = self.norm(layer.norm3 if memory is not None else layer.norm2, x)
             first, second = layer.feed_forward.linear1, layer.feed_forward.linear2
             width = first.in_features
-            hidden = second.activation(self.linear(first, _lifted(z), width, rho))
+            unit = self.unit(width, rho)
+            hidden = unit * second.activation(self.linear(first, _lifted(z), width, rho) / unit)
             x = x + self.linear(second, _lifted(hidden), width, rho)
         return self.norm(stack.norm, x)[0]
 
@@ -107,8 +108,15 @@ class PlainStack(nn.Module):
         a = self.pieces.time_unit * rho / ((width - 1) * (1.0 + rho**2)) ** 0.5 if self.pieces.time else 0.0
         columns = torch.ones(layer.in_features)
         step = layer.in_features // layer.in_heads
-        columns = torch.cat([torch.stack([columns[0] * a]), columns[1:step]]).repeat(layer.in_heads)
+        in_unit = layer.in_unit if layer.in_heads == 1 else self.context_unit(layer, rho)
+        columns = torch.cat([torch.stack([columns[0] * a]), in_unit * columns[1:step]]).repeat(layer.in_heads)
         return F.linear(x, layer.weight * columns, layer.bias * self.pieces.bias_unit * self.unit(width, rho))
+
+    def context_unit(self, layer: Any, rho: Any) -> Any:
+        """Of the weights of heads that come in; means need none."""
+        if self.pieces.context_unit is not None or not self.pieces.centroid:
+            return self.pieces.context_unit or 1.0
+        return (1.0 + rho**2 * (layer.in_features // layer.in_heads - 1) / (2 * layer.in_features - 2)) ** 0.5
 
     def attention(self, block: Any, x: Tensor, y: Tensor, padding: Tensor | None, causal: bool, rho: Any) -> Tensor:
         width, heads, pieces = block.embed_dim, block.num_heads, self.pieces
@@ -126,7 +134,7 @@ class PlainStack(nn.Module):
         space = mean[..., 1:]
         if pieces.centroid:
             space = space / (mean[..., :1].square() - space.square().sum(-1, keepdim=True)).sqrt()
-        heads_side_by_side = _lifted(pieces.context_unit * space).transpose(-2, -3).flatten(-2)
+        heads_side_by_side = _lifted(space).transpose(-2, -3).flatten(-2)
         return self.linear(block.out_proj, heads_side_by_side, width, rho)
 
     def logits(self, head: Any, x: Tensor) -> Tensor:

@@ -65,7 +65,7 @@ def linear(x, weight, bias, scale, K, *, activation=None, residual=None, gate="p
 
 
 def ungated(layer, x, residual=None):
-    """The pure and the scaled form: y_s = W x_s + a w_t x_t + l b + r_s, y_t = √(|y_s|² - 1/K), head by head."""
+    """The pure and the scaled form: y_s = g W x_s + a w_t x_t + l b + r_s, y_t = √(|y_s|² - 1/K), head by head."""
     K, scaled = layer.manifold.K, layer.form == "scaled"
     width = (layer.width or layer.in_features) - 1
     unit = 2.0 * (-1.0 / K) ** 0.5 / width**0.5 if scaled else 1.0
@@ -74,9 +74,9 @@ def ungated(layer, x, residual=None):
     for point, weight in zip(x.chunk(layer.in_heads, -1), layer.weight.chunk(layer.in_heads, -1), strict=True):
         t, s = point[..., :1], point[..., 1:]
         if layer.activation is not None:
-            s = layer.activation(s)
+            s = unit * layer.activation(s / unit)
             t = (s.square().sum(-1, keepdim=True) - 1.0 / K).sqrt() if scaled else layer.activation(t)
-        u = u + s @ weight[:, 1:].T + time_unit * t * weight[:, 0]
+        u = u + layer.in_unit * s @ weight[:, 1:].T + time_unit * t * weight[:, 0]
     heads = layer.num_heads or 1
     parts = u.chunk(heads, -1)
     if residual is not None:

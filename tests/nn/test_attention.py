@@ -5,6 +5,7 @@ import math
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.utils import prune
@@ -277,9 +278,20 @@ def test_scaled_self_attention_is_the_written_definition(manifold, dtype):
     unit = 2.0 * (-1.0 / manifold.K) ** 0.5 / 7**0.5
     scale = 1.0 / (2.0 * unit**2 * 3**0.5) / layer.softmax_scale
     heads = [plain.attention(*(each[..., i, :] for each in (q, k, v)), manifold.K, scale) for i in range(2)]
+    assert layer.out_proj.in_unit == pytest.approx((1.0 + 4.0 * 3 / (2 * 7)) ** 0.5)
     out = plain.ungated(layer.out_proj, torch.cat(heads, -1), x)
     plain.assert_same(layer(x, residual=x)[0], out, [x, *layer.parameters()], dtype)
     torch.testing.assert_close(layer(x)[0], layer(x, x.clone(), x.clone())[0], **plain.tolerance(dtype))
+
+
+def test_even_attention_tells_the_output_map_the_mean_of_the_values():
+    """The centroid of many values is shorter than their mean; the output map's units make up for it."""
+    torch.manual_seed(0)
+    layer = LorentzMultiheadAttention(129, 1).double()
+    values = layer.manifold.lift(2.0 * F.normalize(torch.randn(4000, 128, dtype=torch.float64), dim=-1) * 0.5**0.5)
+    mean = values[:, 1:].mean(0)
+    centroid = layer.manifold.centroid(values)[1:]
+    torch.testing.assert_close(layer.out_proj.in_unit * centroid, mean, rtol=1e-3, atol=1e-6)
 
 
 def test_hooks_of_the_projections_fire():

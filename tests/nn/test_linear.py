@@ -5,6 +5,7 @@ import math
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch.autograd import gradcheck, gradgradcheck
 
 from hybonet import Lorentz
@@ -200,6 +201,17 @@ def test_scaled_form_gives_parameters_the_size_they_have_in_torch():
         layer.bias.zero_()
         layer.weight[:, 0] = 0.5
         torch.testing.assert_close(layer(x)[:, 1:], torch.full((50, 64), 0.5 * unit_of))
+
+
+def test_activations_of_the_scaled_form_are_applied_in_units():
+    """GELU of a unit is GELU of 1, however long the unit is."""
+    manifold = Lorentz(-0.3)
+    layer = LorentzLinear(65, 65, bias=False, activation="gelu", manifold=manifold)
+    unit_of = scales.unit(65, K=-0.3)
+    with torch.no_grad():
+        layer.weight[:, 1:] = torch.eye(64)
+    x = torch.randn(9, 64)
+    torch.testing.assert_close(layer(manifold.lift(unit_of * x))[:, 1:], unit_of * F.gelu(x))
 
 
 def test_start_of_a_given_deviation():

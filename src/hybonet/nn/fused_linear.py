@@ -19,12 +19,13 @@ class Units(NamedTuple):
 
     Attributes:
         head, step: coordinates of each point that comes out, and of each that comes in.
-        time, length: what time columns and biases are multiplied by.
+        space, time, length: what columns of space, those of time, and biases are multiplied by.
         radius: R, time of the origin.
     """
 
     head: int
     step: int
+    space: float
     time: float
     length: float
     radius: float
@@ -32,9 +33,15 @@ class Units(NamedTuple):
     def weight(self, weight: Tensor) -> Tensor:
         """In units, with rows of zeros where times of the output belong; ``(out, in)``."""
         rows = F.pad(weight.view(-1, self.head - 1, weight.shape[-1]), (0, 0, 1, 0))
-        if self.time != 1.0:
-            rows[..., :: self.step] *= self.time
-        return rows.view(-1, weight.shape[-1])
+        return self.scale_columns(rows).view(-1, weight.shape[-1])
+
+    def scale_columns(self, weight: Tensor) -> Tensor:
+        """Multiply columns, in place."""
+        if self.space != 1.0:
+            weight *= self.space
+        if self.time != self.space:
+            weight[..., :: self.step] *= self.time / self.space
+        return weight
 
     def bias(self, bias: Tensor | None, like: Tensor) -> Tensor:
         """In units, with R where times of the output belong; ``(out,)``."""
@@ -100,9 +107,7 @@ class _Linear(torch.autograd.Function):
             of_x = (flat @ rows).view(x.shape)
         if needs[1]:
             every = (flat.mT @ x.reshape(-1, features)).view(-1, units.head, features)
-            of_weight = every[:, 1:].reshape(weight.shape)
-            if units.time != 1.0:
-                of_weight[..., :: units.step] *= units.time
+            of_weight = units.scale_columns(every[:, 1:].reshape(weight.shape))
         if needs[2]:
             of_bias = (flat.sum(0).view(-1, units.head)[:, 1:] * units.length).view(-1)
         return of_x, of_weight, of_bias, total.view(y.shape) if needs[3] else None, None, None, None

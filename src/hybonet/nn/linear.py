@@ -32,7 +32,8 @@ class LorentzLinear(LorentzModule):
 
     * ``form="scaled"``: :math:`y_s = W x_s + a\,w_t x_t + l\,b\ [+ r_s]`, :math:`y_t = \sqrt{|y_s|^2 - 1/K}`. The
       constants a and l (:mod:`hybonet.nn.scales`) give parameters the size they have in ``nn.Linear``, so that stacks
-      of any depth train at its rates. An activation or dropout is applied to :math:`x_s`, and :math:`x_t` is rebuilt.
+      of any depth train at its rates. An activation is applied to :math:`x_s / l`, dropout to :math:`x_s`, and
+      :math:`x_t` is rebuilt.
     * ``form="pure"``: the same with a = l = 1, activation and dropout on all of x: the paper's :math:`f_x(M)x`.
     * ``form="paper"`` (its experiments'): :math:`y_t = \lambda\,\sigma(v \cdot x + b_0) + \varepsilon`,
       :math:`z = W h(\mathrm{dropout}(x)) + b\ [+ r_s]`, :math:`y_s = \frac{z}{|z|}\sqrt{y_t^2 + 1/K}`, with
@@ -56,6 +57,7 @@ class LorentzLinear(LorentzModule):
         num_heads: split the output into that many points of ``out_features / num_heads`` coordinates.
         in_heads: the input is that many points side by side, as concatenated heads are.
         width: ambient coordinates of the stream whose unit l is; ``in_features`` by default.
+        in_unit: what weights of space coordinates are multiplied by, of the scaled form.
         init_std: deviation of the weights at the start; by default they are uniform within ±1/√in.
 
     Shapes: ``(..., in_features) -> (..., out_features)``, or ``(..., num_heads, out_features / num_heads)`` with
@@ -90,6 +92,7 @@ class LorentzLinear(LorentzModule):
         num_heads: int | None = None,
         in_heads: int = 1,
         width: int | None = None,
+        in_unit: float = 1.0,
         init_std: float | None = None,
         device: torch.device | str | None = None,
         dtype: torch.dtype | None = None,
@@ -122,7 +125,7 @@ class LorentzLinear(LorentzModule):
         self.activation, self.dropout = activation_function(activation), dropout
         self.residual_dropout = residual_dropout
         self.gate_bias, self.initial_scale = gate_bias, scale
-        self.width, self.init_std = width, init_std
+        self.width, self.in_unit, self.init_std = width, in_unit, init_std
         factory: dict[str, Any] = {"device": device, "dtype": dtype}
         rows = out_features if gated else out_features - (num_heads or 1)
         self.weight = nn.Parameter(torch.empty(rows, in_features, **factory))
@@ -191,9 +194,9 @@ class LorentzLinear(LorentzModule):
         head, step = self.out_features // (self.num_heads or 1), self.in_features // self.in_heads
         radius = math.sqrt(-1.0 / self.manifold.curvature)
         if self.form == "pure":
-            return Units(head, step, 1.0, 1.0, radius)
+            return Units(head, step, 1.0, 1.0, 1.0, radius)
         width = self.width or self.in_features
-        return Units(head, step, time_unit(width), float(unit(width, K=self.manifold.curvature)), radius)
+        return Units(head, step, self.in_unit, time_unit(width), float(unit(width, K=self.manifold.curvature)), radius)
 
     def activated(self, x: Tensor, dropout: float) -> Tensor:
         """The output after ReLU and dropout, of a layer that :meth:`fuses` x and has no activation of its own."""
@@ -239,10 +242,11 @@ class LorentzLinear(LorentzModule):
             h = dropped(x, p, self.training)
             return h if self.activation is None else self.activation(h)
         h = x.unflatten(-1, (self.in_heads, -1)) if self.in_heads > 1 else x
-        if self.activation in (torch.relu, F.gelu):  # number by number: time, which is not read, may go along
-            h = self.activation(h)
+        if self.activation is torch.relu:  # the same in any unit
+            h = torch.relu(h)  # number by number: time, which is not read, may go along
         elif self.activation is not None:
-            h = F.pad(self.activation(h[..., 1:]), (1, 0))
+            length = unit(self.width or self.in_features, K=self.manifold.K)
+            h = F.pad(length * self.activation(h[..., 1:] / length), (1, 0))
         h = lift_onto(dropout(wide_in_autocast(h), p), K=self.manifold.K)
         return h.flatten(-2) if self.in_heads > 1 else h
 
@@ -250,7 +254,7 @@ class LorentzLinear(LorentzModule):
         """W h + b, with both in the form's units, and zero where times of the output belong."""
         if self.form == "scaled":
             width = self.width or self.in_features
-            columns = weight.new_ones(self.in_features)
+            columns = weight.new_full((self.in_features,), self.in_unit)
             self._time_columns(columns).fill_(time_unit(width))
             weight = weight * columns
             bias = None if bias is None else bias * unit(width, K=self.manifold.K)

@@ -15,7 +15,7 @@ from hybonet.nn.attention import attention_weights, causal_mask, combine_masks, 
 from hybonet.nn.kv_cache import KVCache, fold_copies, unfold_copies
 from hybonet.nn.linear import GATED, Form, LorentzLinear, head_features, last_options, linear_options
 from hybonet.nn.module import LorentzModule
-from hybonet.nn.scales import attention_scale, head_std
+from hybonet.nn.scales import attention_scale, centroid_unit, head_std
 
 
 class LorentzMultiheadAttention(LorentzModule):
@@ -89,6 +89,8 @@ class LorentzMultiheadAttention(LorentzModule):
         self.k_proj = LorentzLinear(kdim or embed_dim, embed_dim, bias, **per_head)
         self.v_proj = LorentzLinear(vdim or embed_dim, embed_dim, bias, **per_head)
         last = {**last_options(options, out_form), "in_heads": num_heads}
+        if last["form"] == "scaled":
+            last["in_unit"] = centroid_unit(embed_dim, self.head_dim)
         self.out_proj = LorentzLinear(embed_dim, embed_dim, bias, **last)
         factory: dict[str, Any] = {"device": device, "dtype": dtype}
         self.softmax_scale = nn.Parameter(torch.empty(1, **factory)) if learnable_scale else None

@@ -14,6 +14,10 @@ near :math:`1/\sqrt n`. On the sheet a point has a radius, and radius decides wh
 * **Logits of attention.** :math:`-s\,d_L^2(q, k) = 2s(q_s \cdot k_s - q_t k_t) + \dots`, and in units
   :math:`q_s \cdot k_s = l^2\, \hat q \cdot \hat k`. Hence :math:`s = 1/(2 l^2 \sqrt m)` gives the Euclidean
   :math:`\hat q \cdot \hat k/\sqrt m` for heads of m space coordinates.
+* **Heads side by side.** Attention that is even over values of length r, in units of R, gives a centroid shorter than
+  their mean by :math:`\sqrt{1 + r^2}`. Values start at :math:`r = \rho\sqrt{m/2n}`; the output map's weights are in
+  units that make up for it.
+* **Activations** that are not homogeneous, as GELU, are applied in units: :math:`l\,h(x/l)`.
 * **Tables.** Rows w of an embedding are points :math:`x_s = \rho R\, w`, and start at :math:`|w| \approx 1`: where
   norms put them.
 * **Logits of classes.** Class points are :math:`c_s = R w` with :math:`|w| \approx 1/\sqrt 3` at the start
@@ -64,6 +68,16 @@ def attention_scale(features: int, head_features: int, *, K: Curvature) -> Curva
         2.0
     """
     return 0.5 / (math.sqrt(head_features - 1) * unit(features, K=K) ** 2)
+
+
+def centroid_unit(features: int, head_features: int) -> float:
+    r""":math:`\sqrt{1 + \rho^2 m/2n}`: what weights of centroids are multiplied by, of values of m space coordinates.
+
+    Example:
+        >>> centroid_unit(65, 17)
+        1.224744871391589
+    """
+    return math.sqrt(1.0 + (NORM_LENGTH * head_std(features)) ** 2 * (head_features - 1))
 
 
 def class_scale(features: int, length: float = 1.0, *, geodesic: bool = False, K: Curvature) -> Curvature:
