@@ -262,12 +262,7 @@ def data_sets(kind: str | None = None) -> tuple[DataSet, ...]:
 
 
 def find_named(name: object, kind: str | None = None) -> list[DataSet]:
-    """The data sets of that name, capitals or not; ``toy`` is a corpus and a treebank.
-
-    Example:
-        >>> [entry.kind for entry in find_named("Toy")], find_named("no such")
-        (['translation', 'probe'], [])
-    """
+    """The data sets of that name, capitals or not; ``toy`` is a corpus and a treebank."""
     return [entry for entry in data_sets(kind) if entry.name.casefold() == str(name).casefold()]
 
 

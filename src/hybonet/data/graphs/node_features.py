@@ -9,13 +9,7 @@ from torch import Tensor
 
 
 def sparse_rows(indptr: Tensor, indices: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
-    """A float32 CSR tensor from its three parts, for features that are mostly zero.
-
-    Example:
-        >>> rows = sparse_rows(torch.tensor([0, 1, 2]), torch.tensor([2, 0]), torch.ones(2), (2, 3))
-        >>> rows.to_dense().tolist()
-        [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
-    """
+    """A float32 CSR tensor from its three parts, for features that are mostly zero."""
     with warnings.catch_warnings():  # torch calls its CSR layout a beta; only storage and products are used here
         warnings.simplefilter("ignore", UserWarning)
         return torch.sparse_csr_tensor(indptr.long(), indices.long(), values.float(), shape, check_invariants=True)
@@ -59,12 +53,7 @@ def stretched(features: Tensor, length: float) -> Tensor:
 
 
 def degrees(edges: Tensor, num_nodes: int) -> Tensor:
-    """Neighbours of every node; shape (nodes,).
-
-    Example:
-        >>> degrees(torch.tensor([[0, 1], [1, 2]]), num_nodes=4).tolist()
-        [1, 2, 1, 0]
-    """
+    """Neighbours of every node; shape (nodes,)."""
     return torch.bincount(edges.flatten(), minlength=num_nodes)
 
 

@@ -148,12 +148,7 @@ def _is_feature_header(row: list[str]) -> bool:
 def read_labels(
     file: SourceFile | Grid, label_column: str | int | None, header: bool | None, allow_unlabelled: bool
 ) -> dict[str, tuple[str, str]]:
-    r"""Each node's label, empty if it has none, and where it stands.
-
-    Example:
-        >>> read_labels(SourceFile("a.csv", "a.csv", b"node,label\nann,red\nbob,blue\n"), None, None, False)
-        {'ann': ('red', 'a.csv, line 2'), 'bob': ('blue', 'a.csv, line 3')}
-    """
+    """Each node's label, empty if it has none, and where it stands."""
     if isinstance(file, SourceFile) and ending_of(file) == ".npz":
         arrays = read_arrays(file, labels=True, nodes=False)
         values = arrays["labels"]

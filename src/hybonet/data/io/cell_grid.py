@@ -155,16 +155,7 @@ def _read_parquet(file: SourceFile) -> Grid:
 
 
 def read_arrays(file: SourceFile, **wanted: bool) -> dict[str, NDArray]:
-    """Arrays of an npz by name; ``wanted`` says of each whether it must be there.
-
-    Example:
-        >>> import io
-        >>> import numpy as np
-        >>> buffer = io.BytesIO()
-        >>> np.savez(buffer, edges=np.array([[0, 1]]))
-        >>> read_arrays(SourceFile("a.npz", "a.npz", buffer.getvalue()), edges=True, nodes=False)["edges"].tolist()
-        [[0, 1]]
-    """
+    """Arrays of an npz by name; ``wanted`` says of each whether it must be there."""
     arrays, names = read_npz(file, wanted)
     held = ", ".join(names) or "none"
     for name, needed in wanted.items():

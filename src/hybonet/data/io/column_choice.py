@@ -72,10 +72,6 @@ def place_of(column: str | int, names: Sequence[str], source: str, *, otherwise:
         names: of all columns.
         source: the file, for messages.
         otherwise: the remedy where no name is near.
-
-    Example:
-        >>> place_of("age", ["name", "age"], "people.csv", otherwise="choose one of these")
-        1
     """
     if isinstance(column, int):
         if not 0 <= column < len(names):

@@ -60,11 +60,6 @@ def download(
         progress: called after every piece.
         attempts: how often to try where the connection breaks or the server is busy.
         timeout: seconds of silence after which a connection counts as broken.
-
-    Example:
-        >>> download("ftp://example.org/data.txt", "data.txt")
-        Traceback (most recent call last):
-        hybonet.data.io.download.DownloadError: expected an https address, got 'ftp://example.org/data.txt'; ...
     """
     _check_address(url)
     target = Path(target)

@@ -44,12 +44,7 @@ def first_row(
 
 
 def header_note(source: str, row: Sequence[str], read_as: str, *, is_header: bool) -> str:
-    """What people are told of a first row none of whose words occurs again.
-
-    Example:
-        >>> header_note("a.csv", ["who", "whom"], "an edge", is_header=False).split("; ")[1]
-        'if it is column names, say header=True (--header)'
-    """
+    """What people are told of a first row none of whose words occurs again."""
     shown = f"{source}: the first row ({', '.join(row)[:80]})"
     if is_header:
         return (
@@ -63,12 +58,7 @@ def header_note(source: str, row: Sequence[str], read_as: str, *, is_header: boo
 
 
 def is_number(text: str | float) -> bool:
-    """Whether a cell is a number.
-
-    Example:
-        >>> is_number("1e3"), is_number("old")
-        (True, False)
-    """
+    """Whether a cell is a number."""
     try:
         float(text)
     except ValueError:

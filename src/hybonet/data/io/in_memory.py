@@ -21,12 +21,7 @@ SPLIT_NAMES = {
 
 
 def library_of(data: object) -> str:
-    """The package that an object's type comes from: ``pandas``, ``networkx``, ``builtins``.
-
-    Example:
-        >>> library_of([1])
-        'builtins'
-    """
+    """The package that an object's type comes from: ``pandas``, ``networkx``, ``builtins``."""
     return type(data).__module__.partition(".")[0]
 
 
@@ -83,12 +78,7 @@ class MemoryTable:
 
 
 def memory_table(data: Any) -> MemoryTable:
-    """The table of a pandas or polars frame, a Hugging Face or pyarrow table, an array, or rows of tuples or mappings.
-
-    Example:
-        >>> memory_table([{"head": 1, "tail": 2}]).names
-        ('head', 'tail')
-    """
+    """The table of a pandas or polars frame, a Hugging Face or pyarrow table, an array, or rows of tuples or mappings."""
     library = library_of(data)
     source = type(data).__name__
     names: Sequence[Any]

@@ -11,12 +11,7 @@ _SMALL = 64_000_000
 
 
 def max_bytes() -> int:
-    """The most bytes that a file may have, unpacked: 8 GB, or what the environment variable ``HYBONET_MAX_BYTES`` says.
-
-    Example:
-        >>> max_bytes()
-        8000000000
-    """
+    """The most bytes that a file may have, unpacked: 8 GB, or what the environment variable ``HYBONET_MAX_BYTES`` says."""
     return int(_number(_BYTES, _DEFAULT_BYTES))
 
 

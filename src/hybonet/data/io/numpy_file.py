@@ -36,14 +36,7 @@ _WRONG = (
 
 
 def read_npy(file: SourceFile) -> NDArray:
-    """The array of an .npy file.
-
-    Example:
-        >>> buffer = io.BytesIO()
-        >>> np.save(buffer, np.array([1, 2]))
-        >>> read_npy(SourceFile("a.npy", "a.npy", buffer.getvalue())).tolist()
-        [1, 2]
-    """
+    """The array of an .npy file."""
     try:
         return _array(io.BytesIO(file.content), len(file.content))
     except _WRONG as error:
@@ -53,15 +46,7 @@ def read_npy(file: SourceFile) -> NDArray:
 
 
 def read_npz(file: SourceFile, names: Collection[str] | None = None) -> tuple[dict[str, NDArray], list[str]]:
-    """Arrays of an .npz file by name, all or those of ``names``, and the names of all that it has.
-
-    Example:
-        >>> buffer = io.BytesIO()
-        >>> np.savez(buffer, a=np.array([1, 2]), b=np.array([3]))
-        >>> arrays, held = read_npz(SourceFile("ab.npz", "ab.npz", buffer.getvalue()), {"b"})
-        >>> {name: array.tolist() for name, array in arrays.items()}, held
-        ({'b': [3]}, ['a', 'b'])
-    """
+    """Arrays of an .npz file by name, all or those of ``names``, and the names of all that it has."""
     try:
         with zipfile.ZipFile(io.BytesIO(file.content)) as stored:
             members = {each.filename.removesuffix(".npy"): each for each in stored.infolist()}

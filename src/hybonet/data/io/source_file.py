@@ -53,12 +53,7 @@ PACKED = tuple(_UNPACK)
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file's name for messages, its name without `.gz` or `.xz`, and its unpacked content.
-
-    Example:
-        >>> SourceFile("animals.tsv.gz", "animals.tsv", b"dog").sha256[:8]
-        'cd6357ef'
-    """
+    """A file's name for messages, its name without `.gz` or `.xz`, and its unpacked content."""
 
     source: str
     bare_name: str
@@ -71,15 +66,7 @@ class SourceFile:
 
 
 def read_source(path: str | Path) -> SourceFile:
-    """Read a file, unpacking gzip and xz.
-
-    Example:
-        >>> import gzip, tempfile
-        >>> path = Path(tempfile.mkdtemp()) / "animals.tsv.gz"
-        >>> _ = path.write_bytes(gzip.compress(b"dog"))
-        >>> read_source(path).bare_name, read_source(path).content
-        ('animals.tsv', b'dog')
-    """
+    """Read a file, unpacking gzip and xz."""
     path = Path(path)
     if not path.is_file():
         what = "a folder" if path.is_dir() else "not there"
@@ -89,12 +76,7 @@ def read_source(path: str | Path) -> SourceFile:
 
 
 def find_packed(folder: Path, name: str) -> Path | None:
-    """A file of a folder, as it is or packed; None if it is not there.
-
-    Example:
-        >>> find_packed(Path("no/such/folder"), "train.txt") is None
-        True
-    """
+    """A file of a folder, as it is or packed; None if it is not there."""
     candidates = (folder / (name + packing) for packing in ("", *PACKED))
     return next((path for path in candidates if path.is_file()), None)
 
@@ -120,23 +102,13 @@ def read_checked(path: Path, sha256: str, remedy: str = "get it again, or load i
 
 
 def bare_name(source: str) -> str:
-    """A file's name without folder and packing.
-
-    Example:
-        >>> bare_name("folder/animals.tsv.gz")
-        'animals.tsv'
-    """
+    """A file's name without folder and packing."""
     path = PurePath(source)
     return path.stem if path.suffix.lower() in _UNPACK else path.name
 
 
 def unpack(source: str, content: bytes) -> SourceFile:
-    """A file's content, unpacked as its name says.
-
-    Example:
-        >>> unpack("folder/animals.tsv.gz", gzip.compress(b"dog"))
-        SourceFile(source='folder/animals.tsv.gz', bare_name='animals.tsv')
-    """
+    """A file's content, unpacked as its name says."""
     name = PurePath(source).name
     suffix = PurePath(source).suffix.lower()
     if suffix not in _UNPACK:

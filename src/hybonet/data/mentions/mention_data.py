@@ -245,11 +245,6 @@ def _texts(row: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 
 def as_row(mention: Mention) -> str:
-    """A mention as a line that :func:`read_mentions` reads.
-
-    Example:
-        >>> as_row(Mention((), ("Ada",), (".",), ("person",)))
-        '{"left_context_token": [], "mention_span": "Ada", "right_context_token": ["."], "y_str": ["person"]}'
-    """
+    """A mention as a line that :func:`read_mentions` reads."""
     values = (list(mention.left), " ".join(mention.words), list(mention.right), list(mention.types))
     return json.dumps(dict(zip((LEFT, SPAN, RIGHT, TYPES), values, strict=True)), ensure_ascii=False)

@@ -83,12 +83,7 @@ class TypeInventory:
 
     @classmethod
     def of(cls, names: Iterable[str]) -> TypeInventory:
-        """An inventory without levels of the types that occur, in alphabetical order.
-
-        Example:
-            >>> TypeInventory.of(["poet", "artist", "poet"]).types
-            ('artist', 'poet')
-        """
+        """An inventory without levels of the types that occur, in alphabetical order."""
         return cls(tuple(sorted(set(names))))
 
     def with_levels(self, sizes: Sequence[tuple[str, int | None]]) -> TypeInventory:

@@ -25,13 +25,7 @@ PADDING, UNKNOWN, FIRST = 0, 1, 2
 
 @dataclass(frozen=True, repr=False)
 class WordVectors:
-    """A table of vectors: row 0 is padding (zero), row 1 stands for every unknown word (the mean), then the words.
-
-    Example:
-        >>> vectors = WordVectors(("dog", "Paris"), torch.tensor([[1.0, 0.0], [0.0, 1.0]]))
-        >>> vectors.number("Dog"), vectors.number("paris"), vectors.table[UNKNOWN].tolist()
-        (2, 1, [0.5, 0.5])
-    """
+    """A table of vectors: row 0 is padding (zero), row 1 stands for every unknown word (the mean), then the words."""
 
     words: tuple[str, ...]
     vectors: Tensor

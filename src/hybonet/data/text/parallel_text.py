@@ -115,12 +115,7 @@ def read_aligned(source: SourceFile, target: SourceFile, notes: list[str]) -> Pa
 
 
 def read_table(file: SourceFile, notes: list[str]) -> Pairs:
-    r"""Pairs of a file with source, tab and target a line; a header is skipped, and a pair with an empty side left out.
-
-    Example:
-        >>> read_table(SourceFile("a.tsv", "a.tsv", b"en\tde\na dog\tein Hund\n"), []).target
-        ('ein Hund',)
-    """
+    """Pairs of a file with source, tab and target a line; a header is skipped, and a pair with an empty side left out."""
     rows = [line.split("\t") for line in _lines(file)]
     for number, row in enumerate(rows, 1):
         if len(row) != 2 and any(cell.strip() for cell in row):
@@ -144,13 +139,7 @@ def _is_header(row: Sequence[str]) -> bool:
 
 
 def note_shared(splits: Mapping[str, Pairs]) -> list[str]:
-    """A note for every split with sentences that training has seen.
-
-    Example:
-        >>> dogs = Pairs(("a dog",), ("ein Hund",))
-        >>> note_shared({"train": dogs, "test": dogs})
-        ['1 of 1 pairs of test also occur in train']
-    """
+    """A note for every split with sentences that training has seen."""
     seen = set(splits["train"])
     counts = {name: sum(pair in seen for pair in pairs) for name, pairs in splits.items() if name != "train"}
     return [f"{n:,} of {len(splits[name]):,} pairs of {name} also occur in train" for name, n in counts.items() if n]

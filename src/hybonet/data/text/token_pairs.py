@@ -128,12 +128,7 @@ class Sequences:
         return self.starts.diff()
 
     def padded(self, rows: Iterable[int], *, begin: bool = False, end: bool = False) -> Tensor:
-        """Some of them side by side ``(rows, longest)``, with the tokens of begin and end if asked for.
-
-        Example:
-            >>> Sequences.pack([[5, 6], [7]]).padded([0, 1], end=True).tolist()
-            [[5, 6, 3], [7, 3, 0]]
-        """
+        """Some of them side by side ``(rows, longest)``, with the tokens of begin and end if asked for."""
         before, after = torch.tensor([BOS] * begin, dtype=torch.long), torch.tensor([EOS] * end, dtype=torch.long)
         return pad_sequence([torch.cat((before, self[row], after)) for row in rows], True, PAD)
 

@@ -38,12 +38,7 @@ class TokenVocabulary:
 
     @classmethod
     def from_counts(cls, sentences: Iterable[Sequence[str]], size: int | None = None) -> TokenVocabulary:
-        """The most frequent tokens of sentences, at most ``size`` with the special ones.
-
-        Example:
-            >>> TokenVocabulary.from_counts([["a", "b", "a"], ["c", "b"]], size=6).tokens([4, 5])
-            ['a', 'b']
-        """
+        """The most frequent tokens of sentences, at most ``size`` with the special ones."""
         counts = Counter(token for sentence in sentences for token in sentence if token not in SPECIAL)
         # Equal counts in the order of the alphabet: the same text gives the same numbers.
         ranked = sorted(counts, key=lambda token: (-counts[token], token))

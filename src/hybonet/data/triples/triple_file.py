@@ -47,18 +47,13 @@ def read_triple_file(
     header: bool | None = None,
     separator: str | None = None,
 ) -> TripleFile:
-    r"""The triples of a TSV, CSV or Parquet file, in file order.
+    """The triples of a TSV, CSV or Parquet file, in file order.
 
     Args:
         columns: names or positions (from 0) of head, relation and tail. Without them a header in usual words
             (head/relation/tail, subject/predicate/object, source/type/target) decides, else the first three of three.
         header: whether the first row holds column names; None looks whether it does.
         separator: the character between columns; None takes it from the ending (tab for .txt and .tsv, comma for .csv).
-
-    Example:
-        >>> file = SourceFile("kin.csv", "kin.csv", b"subject,object,predicate\nann,bob,mother of\n")
-        >>> read_triple_file(file).relations
-        ['mother of']
     """
     if columns is not None:
         check_wanted(columns)
