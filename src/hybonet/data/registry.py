@@ -22,7 +22,7 @@ from hybonet.data.io.source_file import SourceFile, find_packed, read_checked, r
 
 @dataclass(frozen=True)
 class Kind:
-    """What data are of one task: what they are called, what is counted, and the function that loads them."""
+    """What data are of one task: what they are called, what is counted, and what loads them."""
 
     task: str
     title: str
@@ -30,62 +30,31 @@ class Kind:
     one: str
     #: Keys of the statistics, in the order of tables.
     counts: tuple[str, ...]
-    loader: str
+    #: ``load_`` and this is the function of :mod:`hybonet.data` that loads them.
+    loads: str
     #: What a split has.
     rows: str = ""
 
     def load(self, data: Any, **options: Any) -> Any:
-        """The data as the task takes them; see the function that :attr:`loader` names."""
-        module, _, function = self.loader.rpartition(".")
-        return getattr(import_module(module), function)(data, **options)
+        """The data as the task takes them."""
+        return getattr(import_module("hybonet.data"), f"load_{self.loads}")(data, **options)
 
 
 _SPLITS = ("train", "valid", "test")
+_KINDS = (
+    Kind(
+        "kg", "Knowledge graphs", "a knowledge graph", ("entities", "relations", *_SPLITS), "knowledge_graph", "triples"
+    ),
+    Kind(
+        "graph", "Graphs, for links and classes of nodes", "a graph", ("nodes", "edges", "features", "classes"), "graph"
+    ),
+    Kind("translation", "Parallel text", "a corpus", _SPLITS, "corpus", "pairs"),
+    Kind("probe", "Treebanks, for probing", "a treebank", _SPLITS, "treebank", "sentences"),
+    Kind("typing", "Mentions, for entity typing", "mentions", ("types", *_SPLITS), "mentions", "mentions"),
+    Kind("hierarchy", "Hierarchies", "a hierarchy", ("names", "edges"), "hierarchy"),
+)
 #: By the task's name.
-KINDS = {
-    kind.task: kind
-    for kind in (
-        Kind(
-            "kg",
-            "Knowledge graphs",
-            "a knowledge graph",
-            ("entities", "relations", *_SPLITS),
-            "hybonet.data.triples.loading.load_knowledge_graph",
-            "triples",
-        ),
-        Kind(
-            "graph",
-            "Graphs, for links and classes of nodes",
-            "a graph",
-            ("nodes", "edges", "features", "classes"),
-            "hybonet.data.graphs.loading.load_graph",
-        ),
-        Kind("translation", "Parallel text", "a corpus", _SPLITS, "hybonet.data.text.loading.load_corpus", "pairs"),
-        Kind(
-            "probe",
-            "Treebanks, for probing",
-            "a treebank",
-            _SPLITS,
-            "hybonet.data.trees.loading.load_treebank",
-            "sentences",
-        ),
-        Kind(
-            "typing",
-            "Mentions, for entity typing",
-            "mentions",
-            ("types", *_SPLITS),
-            "hybonet.data.mentions.loading.load_mentions",
-            "mentions",
-        ),
-        Kind(
-            "hierarchy",
-            "Hierarchies",
-            "a hierarchy",
-            ("names", "edges"),
-            "hybonet.data.hierarchies.loading.load_hierarchy",
-        ),
-    )
-}
+KINDS = {kind.task: kind for kind in _KINDS}
 
 
 @dataclass(frozen=True)
@@ -319,9 +288,7 @@ def locate(data: str | Path, kind: str, given: Mapping[str, Any] | None = None) 
         return Path(data)
     if others := find_named(data):
         other = KINDS[others[0].kind]
-        raise ValueError(
-            f"expected {one}, got {str(data)!r}, which is {other.one}; load it with {other.loader.rpartition('.')[2]}"
-        )
+        raise ValueError(f"expected {one}, got {str(data)!r}, which is {other.one}; load it with load_{other.loads}")
     hint = near(str(data), kind)
     remedy = hint if hint.startswith("did") else f"check the path; {hint}"
     raise ValueError(f"expected {one}, got {str(data)!r}, which is neither a path nor a name; {remedy}")

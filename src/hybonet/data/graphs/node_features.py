@@ -23,11 +23,19 @@ def row_normalised(features: Tensor) -> Tensor:
         [[0.25, 0.75], [0.0, 0.0]]
     """
     if features.layout == torch.sparse_csr:
-        indptr, indices, values = features.crow_indices(), features.col_indices(), features.values()
-        row = torch.repeat_interleave(torch.arange(features.shape[0]), indptr.diff())
+        row, values = _entries(features)
         sums = torch.zeros(features.shape[0]).index_add_(0, row, values)
-        return sparse_rows(indptr, indices, values * _reciprocal(sums)[row], (features.shape[0], features.shape[1]))
+        return _with_values(features, values * _reciprocal(sums)[row])
     return features * _reciprocal(features.sum(1))[:, None]
+
+
+def _entries(features: Tensor) -> tuple[Tensor, Tensor]:
+    """The row and the value of each entry of a matrix in compressed rows."""
+    return torch.repeat_interleave(torch.arange(features.shape[0]), features.crow_indices().diff()), features.values()
+
+
+def _with_values(features: Tensor, values: Tensor) -> Tensor:
+    return sparse_rows(features.crow_indices(), features.col_indices(), values, (features.shape[0], features.shape[1]))
 
 
 def _reciprocal(sums: Tensor) -> Tensor:
@@ -44,11 +52,9 @@ def stretched(features: Tensor, length: float) -> Tensor:
         [[0.30000001192092896, 0.4000000059604645], [0.0, 1.5]]
     """
     if features.layout == torch.sparse_csr:
-        indptr, indices, values = features.crow_indices(), features.col_indices(), features.values()
-        row = torch.repeat_interleave(torch.arange(features.shape[0]), indptr.diff())
+        row, values = _entries(features)
         squares = torch.zeros(features.shape[0], dtype=torch.float64).index_add_(0, row, values.double().square())
-        factor = length / float(squares.sqrt().mean())
-        return sparse_rows(indptr, indices, values * factor, (features.shape[0], features.shape[1]))
+        return _with_values(features, values * (length / float(squares.sqrt().mean())))
     return features * (length / float(torch.linalg.vector_norm(features, dim=1, dtype=torch.float64).mean()))
 
 

@@ -11,7 +11,7 @@ _SMALL = 64_000_000
 
 
 def max_bytes() -> int:
-    """The most bytes that a file may have, unpacked: 8 GB, or what the environment variable ``HYBONET_MAX_BYTES`` says."""
+    """The most bytes that a file may have, unpacked: 8 GB, or what ``HYBONET_MAX_BYTES`` of the environment says."""
     return int(_number(_BYTES, _DEFAULT_BYTES))
 
 

@@ -7,13 +7,19 @@ import hashlib
 import io
 import lzma
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePath
 
 from hybonet.data.io.limits import check_size, most_unpacked
 
+#: What the parts of data may be called.
+SPLIT_NAMES = {
+    "train": ("train", "training"),
+    "valid": ("valid", "validation", "val", "dev"),
+    "test": ("test", "testing"),
+}
 _PIECE = 1 << 20
 #: The most memory for a dictionary of xz; its strongest usual setting takes 65 MB.
 _XZ_MEMORY = 1 << 28
@@ -79,6 +85,21 @@ def find_packed(folder: Path, name: str) -> Path | None:
     """A file of a folder, as it is or packed; None if it is not there."""
     candidates = (folder / (name + packing) for packing in ("", *PACKED))
     return next((path for path in candidates if path.is_file()), None)
+
+
+def split_files(folder: Path, endings: Iterable[str]) -> dict[str, Path]:
+    """The files of a folder that are called after a part, such as ``train.txt`` or ``Dev.csv.gz``, by part."""
+    every = [ending + packed for ending in endings for packed in ("", *PACKED)]
+    found: dict[str, Path] = {}
+    for split, names in SPLIT_NAMES.items():
+        wanted = {name + ending for name in names for ending in every}
+        present = [path for path in sorted(folder.iterdir()) if path.name.lower() in wanted and path.is_file()]
+        if len(present) > 1:
+            listed = ", ".join(path.name for path in present)
+            raise ValueError(f"{folder}: expected one file for {split}, got {listed}; move all but one elsewhere")
+        if present:
+            found[split] = present[0]
+    return found
 
 
 def read_checked(path: Path, sha256: str, remedy: str = "get it again, or load its folder by path") -> SourceFile:

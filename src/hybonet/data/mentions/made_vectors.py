@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from hybonet.data.mentions.word_vectors import WordVectors
-from hybonet.extras import needed
+from hybonet.extras import encoder_in
 
 #: What is said instead of a file.
 HASHED = "hashed"
@@ -57,22 +57,8 @@ def _parts(word: str) -> list[int]:
 
 @torch.no_grad()
 def encoder_vectors(folder: Path, words: Collection[str]) -> WordVectors:
-    """What a sentence encoder of Hugging Face's in a folder makes of every word by itself: the mean of its last layer.
-
-    Weights are read from safetensors alone, and no code of the folder is run (extra ``huggingface``).
-    """
-    transformers = needed("transformers", "a sentence encoder", "huggingface")
-    transformers.logging.set_verbosity_error()
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model = transformers.AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True).eval()
-    except (OSError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0].removesuffix(".")
-        raise ValueError(
-            f"expected a file of word vectors, or a Hugging Face model with its tokenizer, in {str(folder)!r}, but: "
-            f"{reason}; save both there with save_pretrained"
-        ) from None
-    model = model.get_encoder() if model.config.is_encoder_decoder else model
+    """What a Hugging Face sentence encoder in a folder makes of every word by itself: the mean of its last layer."""
+    tokenizer, model = encoder_in(folder, "a file of word vectors, or a Hugging Face model")
     forms, parts = sorted(words) or [""], []
     for start in range(0, len(forms), _AT_A_TIME):
         # One by one where there is no piece for padding.

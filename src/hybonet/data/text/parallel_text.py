@@ -115,7 +115,7 @@ def read_aligned(source: SourceFile, target: SourceFile, notes: list[str]) -> Pa
 
 
 def read_table(file: SourceFile, notes: list[str]) -> Pairs:
-    """Pairs of a file with source, tab and target a line; a header is skipped, and a pair with an empty side left out."""
+    """Pairs of a file with source, tab and target a line; a header is skipped, pairs with an empty side left out."""
     rows = [line.split("\t") for line in _lines(file)]
     for number, row in enumerate(rows, 1):
         if len(row) != 2 and any(cell.strip() for cell in row):
