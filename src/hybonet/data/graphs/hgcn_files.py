@@ -11,9 +11,8 @@ from torch import Tensor
 from hybonet.data.graphs.graph_data import GraphData, numbered_nodes
 from hybonet.data.io.cell_grid import read_arrays
 from hybonet.data.io.legacy_pickle import NetworkxGraph, read_legacy_pickle
-from hybonet.data.io.limits import check_size
 from hybonet.data.io.numpy_file import read_npy
-from hybonet.data.io.source_file import SourceFile
+from hybonet.data.io.source_file import SourceFile, check_size
 from hybonet.data.io.text_table import parse_table
 from hybonet.data.vocabulary import Vocabulary
 

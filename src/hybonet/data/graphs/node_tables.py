@@ -11,8 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from hybonet.data.io.cell_grid import Grid, Problems, ending_of, read_arrays, read_grid, row_place
-from hybonet.data.io.column_choice import place_of
-from hybonet.data.io.first_row import is_number
+from hybonet.data.io.column_choice import is_number, place_of
 from hybonet.data.io.source_file import SourceFile
 
 #: What stands for a number that is missing.

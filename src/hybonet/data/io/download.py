@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hybonet.data.io.limits import max_bytes
+from hybonet.data.io.source_file import max_bytes
 from hybonet.files import naming, sha256_of
 
 #: Called with the file's name, the bytes so far and the bytes in all (None if the server does not say).

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.lib import format as layout
 from numpy.typing import NDArray
 
-from hybonet.data.io.limits import check_size
-from hybonet.data.io.source_file import SourceFile
+from hybonet.data.io.source_file import SourceFile, check_size
 
 #: numpy reads a header as a literal of Python, and zipfile whatever its directory says.
 _WRONG = (

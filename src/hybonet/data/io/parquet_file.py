@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hybonet.data.io.column_choice import ROLES, choose_columns, recognise_header
-from hybonet.data.io.limits import check_size
-from hybonet.data.io.source_file import SourceFile
+from hybonet.data.io.source_file import SourceFile, check_size
 
 
 def read_parquet_triples(

@@ -13,7 +13,6 @@ import torch
 from hybonet.data.io import search_path
 from hybonet.data.io.in_memory import is_path, memory_splits, memory_table
 from hybonet.data.io.source_file import PACKED, SourceFile, find_packed, read_source, split_files
-from hybonet.data.mentions.made_vectors import HASHED, encoder_vectors, hashed_vectors
 from hybonet.data.mentions.mention_data import (
     LEFT,
     RIGHT,
@@ -28,7 +27,7 @@ from hybonet.data.mentions.mention_data import (
 )
 from hybonet.data.mentions.sentence_words import mention_in
 from hybonet.data.mentions.type_inventory import TypeInventory, read_inventory
-from hybonet.data.mentions.word_vectors import WordVectors, read_vectors
+from hybonet.data.mentions.word_vectors import HASHED, WordVectors, encoder_vectors, hashed_vectors, read_vectors
 from hybonet.data.registry import DataSet, locate
 
 #: Where word vectors are looked for on the search path if none are given.
