@@ -47,12 +47,7 @@ def add_row(table: Table, *cells: str, style: str | None = None) -> None:
 
 
 def range_text(bounds: Sequence[float] | None) -> str:
-    """An interval in few letters; nothing if there is none.
-
-    Example:
-        >>> range_text([0.5012, 1.0]), range_text(None)
-        ('.501–1.00', '')
-    """
+    """An interval in few letters; nothing if there is none."""
     return "" if bounds is None else "–".join(map(_bound, bounds))
 
 

@@ -93,14 +93,6 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], **about: Any) -> None:
     """A safetensors file, whole or not at all; ``about`` goes to the header, and so does a checksum of it all.
 
     The checksum is part of the file, so that no crash can come between the two.
-
-    Example:
-        >>> import tempfile
-        >>> path = Path(tempfile.mkdtemp()) / "numbers.safetensors"
-        >>> write_tensors(path, {"one": torch.ones(3)}, made_by="hand")
-        >>> about, tensors, is_checked = read_file(path)
-        >>> about, is_checked
-        ({'made_by': 'hand'}, True)
     """
     # One entry of the header only: the library writes several in an order of its own, another one each time.
     said = json.dumps({**about, SEAL: _digest(about, tensors)})

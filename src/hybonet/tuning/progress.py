@@ -81,10 +81,5 @@ def ranked(results: Sequence[TrialResult], *, higher_is_better: bool) -> list[Tr
 
 
 def shortened(value: Value) -> str:
-    """A value with three digits at most behind the zeros, for people.
-
-    Example:
-        >>> shortened(0.01234567), shortened(1024), shortened(None)
-        ('0.0123', '1024', 'none')
-    """
+    """A value with three digits at most behind the zeros, for people."""
     return f"{value:.3g}" if isinstance(value, float) else as_text(value)

@@ -64,12 +64,7 @@ def prepare_folder(folder: Path, search: dict[str, Any], *, resume: bool) -> Non
 
 
 def resume_command(folder: Path, task: str, trials: int | None = None) -> str:
-    """What a person types to go on with a search, perhaps to more trials than it was begun with.
-
-    Example:
-        >>> resume_command(Path("my searches/one"), "kg", 50)
-        "hybonet tune kg --out 'my searches/one' --resume --trials 50"
-    """
+    """What a person types to go on with a search, perhaps to more trials than it was begun with."""
     more = "" if trials is None else f" --trials {trials}"
     return f"hybonet tune {task} --out {shlex.quote(str(folder))} --resume{more}"
 
@@ -152,12 +147,7 @@ def write_results(
 
 
 def result_rows(results: Sequence[TrialResult], monitor: str) -> list[dict[str, Any]]:
-    """Trials as rows of a table, every row with the same columns.
-
-    Example:
-        >>> result_rows([TrialResult(1, "finished", {"lr": 0.1}, figure=0.5, best_epoch=2, epochs=3)], "mrr")[0]["mrr"]
-        0.5
-    """
+    """Trials as rows of a table, every row with the same columns."""
     return [
         {
             "trial": each.number,

@@ -141,14 +141,7 @@ class TailSearch:
 
 
 class ScoreSearch:
-    """Search for models whose score is no inner product, or in both directions: all scores, a few questions at a time.
-
-    Example:
-        >>> from hybonet.tasks.knowledge_graph.models import TransE
-        >>> best = ScoreSearch(TransE(100, 5, 16)).best(torch.tensor([3, 4]), torch.tensor([0, 9]), top=2)
-        >>> best.entities.shape
-        torch.Size([2, 2])
-    """
+    """Search for models whose score is no inner product, or in both directions: all scores, a few questions at a time."""
 
     def __init__(self, scorer: TripleModel) -> None:
         self.scorer = scorer

@@ -97,11 +97,6 @@ class ScaledMaps:
 
     Args:
         dropout: on the input of the linear layers.
-
-    Example:
-        >>> maps = ScaledMaps(Lorentz())
-        >>> maps.merge(8, dropout=0.1)(*maps.manifold.random_normal(2, 5, 8)).shape
-        torch.Size([5, 8])
     """
 
     manifold: Lorentz
