@@ -6,6 +6,8 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, overload
 
+from hybonet.files import flat
+
 #: Makes what the terminal prints; called when somebody looks.
 Tables = Callable[[], Iterable[Any]]
 
@@ -19,21 +21,19 @@ class _Shown:
         """What the library rich prints."""
         return list(self._tables())
 
-    def __str__(self) -> str:
-        from hybonet.reporting.console import Console
-
-        console = Console(file=io.StringIO(), width=120, highlight=False)
-        for table in self.tables():
-            console.print(table)
-        return console.file.getvalue().rstrip("\n")  # type: ignore[attr-defined]
-
-    def _repr_html_(self) -> str:
+    def _printed(self) -> Any:
         from hybonet.reporting.console import Console
 
         console = Console(file=io.StringIO(), record=True, width=120, highlight=False)
         for table in self.tables():
             console.print(table)
-        return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
+        return console
+
+    def __str__(self) -> str:
+        return self._printed().file.getvalue().rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return self._printed().export_html(inline_styles=True, code_format="<pre>{code}</pre>")
 
 
 class Answers(_Shown, Sequence[dict[str, Any]]):
@@ -142,18 +142,10 @@ class Measures(_Shown, dict[str, Any]):
 
     def rows(self) -> list[dict[str, Any]]:
         """A figure each, with the path to it as its name."""
-        return [{"measure": name, "value": value} for name, value in _flat(self)]
+        return [{"measure": name, "value": value} for name, value in flat(self, " ")]
 
     def _plain(self) -> Iterable[Any]:
         return Answers(self.rows()).tables()
-
-
-def _flat(figures: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, Any]]:
-    for name, value in figures.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{before}{name} ")
-        else:
-            yield f"{before}{name}", value
 
 
 def _cell(value: Any) -> str:

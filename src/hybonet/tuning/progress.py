@@ -33,7 +33,7 @@ class TerminalSearchReporter(SearchReporter):
 
     Example:
         >>> shown = TerminalSearchReporter(30, "mrr", higher_is_better=True)
-        >>> shown.ended([TrialResult(1, "finished", {"lr": 0.0123456}, figure=0.5, seconds=3.0)])
+        >>> shown.ended([TrialResult("finished", 0.5, seconds=3.0, number=1, values={"lr": 0.0123456})])
         trial  1/30  mrr 0.5000 (the best so far)  3 s  lr=0.0123
     """
 

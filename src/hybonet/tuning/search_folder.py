@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hybonet.files import write_atomically
+from hybonet.files import flat, write_atomically
 from hybonet.tasks.new_folder import new_folder
 from hybonet.tasks.provenance import provenance
 from hybonet.tasks.run import renewed
@@ -109,7 +109,7 @@ def differences(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]
         what = f"{names[0]} there, {names[1]} now" if names[0] != names[1] else f"{names[0]} has changed"
         found.append(f"data ({what})")
     if earlier["recipe"] == now["recipe"]:  # else all that follows differs as well
-        found += _differing("", _flat(earlier["settings"]), _flat(now["settings"]))
+        found += _differing("", dict(flat(earlier["settings"])), dict(flat(now["settings"])))
         found += _differing("range of ", earlier["ranges"], now["ranges"])
     return found
 
@@ -118,13 +118,6 @@ def _differing(prefix: str, there: Mapping[str, Any], here: Mapping[str, Any]) -
     names = [*there, *(name for name in here if name not in there)]
     values = {name: (there.get(name), here.get(name)) for name in names}
     return [f"{prefix}{name} ({as_text(a)} there, {as_text(b)} now)" for name, (a, b) in values.items() if a != b]
-
-
-def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in settings.items():
-        flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
-    return flat
 
 
 def write_results(

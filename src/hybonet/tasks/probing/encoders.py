@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from hybonet.tasks.probing.settings import ProbeSettings
 from hybonet.tasks.probing.task import ProbeData, ProbeSplit
 from hybonet.tasks.run_folder import CONFIG
 from hybonet.training.checkpoint import read_tensors
+from hybonet.training.memory import memory_of_machine
 
 _MEMORY_SHARE = 0.8  # of the machine's, that states may take
 
@@ -83,16 +83,15 @@ def _from_vectors(path: Path, treebank: Treebank, settings: ProbeSettings, layer
             f"expected an encoder for control=random-weights, got the vectors {str(path)!r}, which have no weights; "
             "compute vectors with an untrained encoder, or use control=shuffled-labels"
         )
-    vectors = read_vectors(path, treebank)
-    count = vectors.states["train"].shape[1]
+    given, manifold = read_vectors(path, treebank)
+    count = given["train"].shape[1]
     wrong = next((number for number in layers or () if not 0 <= number < count), None)
     if wrong is not None:
         raise ValueError(f"expected layers from 0 to {count - 1} of {path}, got {wrong}; choose others")
     chosen = tuple(layers or range(count))
-    states = {split: found[:, list(chosen)] for split, found in vectors.states.items()}
-    splits = {split: ProbeSplit(treebank.trees(split), states[split]) for split in SPLITS}
+    splits = {split: ProbeSplit(treebank.trees(split), given[split][:, list(chosen)]) for split in SPLITS}
     about = {"kind": "vectors", "name": path.name}
-    return ProbeData(splits, vectors.manifold, chosen, _about(treebank, about, splits, {}))
+    return ProbeData(splits, manifold, chosen, _about(treebank, about, splits, {}))
 
 
 def _encoded(encoder: WordEncoder, treebank: Treebank, layers: Sequence[int] | None) -> ProbeData:
@@ -117,7 +116,7 @@ def _encoded(encoder: WordEncoder, treebank: Treebank, layers: Sequence[int] | N
 
 def _check_memory(states: Tensor, words: int, name: str) -> None:
     size = 4.0 * words * states.shape[1] * states.shape[2]
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    there = memory_of_machine()
     if size > _MEMORY_SHARE * there:
         raise ValueError(
             f"expected states that fit into the {there / 1e9:.1f} GB of this machine, but {states.shape[1]} layers of "
@@ -145,16 +144,8 @@ _LAYOUT = (
 )
 
 
-@dataclass(frozen=True)
-class WordVectors:
-    """States of a treebank's words by split, ``(words, layers, d)`` each."""
-
-    states: dict[str, Tensor]
-    manifold: Lorentz | None
-
-
-def read_vectors(path: Path, treebank: Treebank) -> WordVectors:
-    """The vectors of a file for the words of a treebank."""
+def read_vectors(path: Path, treebank: Treebank) -> tuple[dict[str, Tensor], Lorentz | None]:
+    """The vectors of a file for a treebank's words, ``(words, layers, d)`` by split, and what they are points of."""
     arrays = _read(path)
     K = arrays.pop("K", None)
     if K is not None and not (K.numel() == 1 and float(K) < 0):
@@ -171,16 +162,19 @@ def read_vectors(path: Path, treebank: Treebank) -> WordVectors:
     else:
         states = {split: _checked(path, split, arrays[split], manifold) for split in SPLITS}
     for split, found in states.items():
-        words = sum(map(len, treebank.trees(split)))
-        if len(found) != words:
-            raise ValueError(
-                f"{path}: expected {words:,} vectors for the words of {split} in {treebank.source}, got "
-                f"{len(found):,}; one for every word, punctuation too, none for multiword tokens and empty nodes"
-            )
+        _check_count(path, found, sum(map(len, treebank.trees(split))), f"{split} in {treebank.source}")
     shapes = {tuple(found.shape[1:]) for found in states.values()}
     if len(shapes) > 1:
         raise ValueError(f"{path}: expected the same layers and coordinates in all arrays, got {sorted(shapes)}")
-    return WordVectors(states, manifold)
+    return states, manifold
+
+
+def _check_count(path: Path, vectors: Tensor, words: int, of: str) -> None:
+    if len(vectors) != words:
+        raise ValueError(
+            f"{path}: expected {words:,} vectors for the words of {of}, got {len(vectors):,}; one for every word, "
+            "punctuation too, none for multiword tokens and empty nodes"
+        )
 
 
 def _read(path: Path) -> dict[str, Tensor]:
@@ -225,12 +219,7 @@ def _by_split(path: Path, states: Tensor, treebank: Treebank) -> dict[str, Tenso
     tree_at: dict[int, tuple[str, DependencyTree]] = {}
     for split in SPLITS:
         tree_at |= {place: (split, tree) for place, tree in zip(places[split], treebank.trees(split), strict=True)}
-    words = sum(len(tree) for _, tree in tree_at.values())
-    if len(states) != words:
-        raise ValueError(
-            f"{path}: expected {words:,} vectors for the words of {treebank.source}, got {len(states):,}; one for "
-            "every word, punctuation too, none for multiword tokens and empty nodes"
-        )
+    _check_count(path, states, sum(len(tree) for _, tree in tree_at.values()), treebank.source)
     parts: dict[str, list[Tensor]] = {split: [] for split in SPLITS}
     sentences = states.split([len(tree_at[place][1]) for place in sorted(tree_at)])
     for place, rows in zip(sorted(tree_at), sentences, strict=True):

@@ -141,7 +141,7 @@ class TailSearch:
 
 
 class ScoreSearch:
-    """Search for models whose score is no inner product, or in both directions: all scores, a few questions at a time."""
+    """Search by all scores, a few questions at a time: for scores that are no inner products, or of both directions."""
 
     def __init__(self, scorer: TripleModel) -> None:
         self.scorer = scorer
