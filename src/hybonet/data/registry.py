@@ -147,9 +147,10 @@ class DataSet:
             )
         folder = self.folder()
         if folder is None:
+            size = f" ({self.size / 1e6:.1f} MB)" if self.size else ""
             raise ValueError(
                 f"expected the files of {self.name} on {search_path.described()}, found them nowhere; "
-                + (f"download them with hybonet data fetch {self.name}{self._size()}, or " if self.has_address else "")
+                + (f"download them with hybonet data fetch {self.name}{size}, or " if self.has_address else "")
                 + f"put {', '.join(file.name for file in self.files.values())} from {self.source} into a folder "
                 f"{self.folders[0]} there (HYBONET_DATA names directories to search); licence {self.licence}"
             )
@@ -168,9 +169,6 @@ class DataSet:
     def has_address(self) -> bool:
         """Whether all files can be downloaded."""
         return all(file.url for file in self.files.values())
-
-    def _size(self) -> str:
-        return f" ({self.size / 1e6:.1f} MB)" if self.size else ""
 
     def fetch(self, *, progress: Progress | None = None) -> Path:
         """Download to the cache unless the search path has all files, and return the folder that holds them.

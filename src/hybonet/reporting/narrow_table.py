@@ -48,8 +48,4 @@ def add_row(table: Table, *cells: str, style: str | None = None) -> None:
 
 def range_text(bounds: Sequence[float] | None) -> str:
     """An interval in few letters; nothing if there is none."""
-    return "" if bounds is None else "–".join(map(_bound, bounds))
-
-
-def _bound(value: float) -> str:
-    return f"{value:.3f}"[1:] if 0 <= value < 0.9995 else f"{value:.2f}"
+    return "–".join(f"{value:.3f}"[1:] if 0 <= value < 0.9995 else f"{value:.2f}" for value in bounds or ())

@@ -147,7 +147,8 @@ class Trainer:
             self._tidy_up()
             self.step = self.processes.wrap(_Step(self.task, self.model))
             self.saved_at = time.monotonic()
-            with self.reporter.running(self._total_batches(), self._batches_done()):
+            done = self.position.epoch * self.task.batches_per_epoch() + self.position.batch
+            with self.reporter.running(self._total_batches(), done):
                 while not self.position.finished:
                     self._train_epoch()
                     self._finish_epoch()
@@ -378,9 +379,6 @@ class Trainer:
         # The last update of an epoch may have fewer batches than the others.
         epochs, rest = divmod(s.steps, -(-per_epoch // s.accumulate))
         return min(s.epochs * per_epoch, epochs * per_epoch + rest * s.accumulate)
-
-    def _batches_done(self) -> int:
-        return self.position.epoch * self.task.batches_per_epoch() + self.position.batch
 
     def _result(self) -> FitResult:
         history = read_history(self.folder)

@@ -40,7 +40,7 @@ def read_npy(file: SourceFile) -> NDArray:
         return _array(io.BytesIO(file.content), len(file.content))
     except _WRONG as error:
         raise ValueError(
-            f"{file.source}: expected a numpy array, got other data ({_first_line(error)}); write it with numpy.save"
+            f"{file.source}: expected a numpy array, got other data ({first_line(error)}); write it with numpy.save"
         ) from None
 
 
@@ -59,7 +59,7 @@ def read_npz(file: SourceFile, names: Collection[str] | None = None) -> tuple[di
                     arrays[name] = _array(member, members[name].file_size)
             return arrays, list(members)
     except _WRONG as error:
-        text = _first_line(error)
+        text = first_line(error)
         if text.startswith(f"{file.source}: "):  # it is too large
             raise
         raise ValueError(
@@ -86,5 +86,6 @@ def _array(stored: IO[bytes], size: int) -> NDArray:
     return np.frombuffer(content, number_type).reshape(shape, order="F" if column_major else "C").copy()
 
 
-def _first_line(error: BaseException) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]
+def first_line(error: BaseException) -> str:
+    """The first line of what an error says, or its name."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -68,7 +68,7 @@ class TypeInventory:
 
     def find(self, name: str) -> int:
         """The number of a type; an unknown name is an error that suggests a near one."""
-        return self._vocabulary.find(name) if name not in self._numbers else self._numbers[name]
+        return self._numbers[name] if name in self._numbers else Vocabulary(self.types, kind="type").find(name)
 
     def __contains__(self, name: object) -> bool:
         return name in self._numbers
@@ -76,10 +76,6 @@ class TypeInventory:
     @cached_property
     def _numbers(self) -> dict[str, int]:
         return {name: number for number, name in enumerate(self.types)}
-
-    @cached_property
-    def _vocabulary(self) -> Vocabulary:
-        return Vocabulary(self.types, kind="type")
 
     @classmethod
     def of(cls, names: Iterable[str]) -> TypeInventory:

@@ -181,7 +181,7 @@ def encode_splits(
                     "taken for unknown words"
                 )
         for language, side in zip(text.languages, zip(*numbers, strict=True), strict=False):
-            unknown, tokens = (sum(map(count, side)) for count in (_unknown, len))
+            unknown, tokens = sum(each.count(UNK) for each in side), sum(map(len, side))
             if unknown:
                 notes.append(
                     f"{unknown:,} of {tokens:,} {language} tokens of {name} ({unknown / tokens:.1%}) are not in the "
@@ -192,7 +192,3 @@ def encode_splits(
             Sequences.pack(first for first, _ in cut), Sequences.pack(second for _, second in cut)
         )
     return splits, notes
-
-
-def _unknown(numbers: list[int]) -> int:
-    return numbers.count(UNK)
