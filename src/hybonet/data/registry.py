@@ -248,12 +248,7 @@ def named(name: str, kind: str | None = None) -> DataSet:
 
 
 def near(name: str, kind: str | None = None) -> str:
-    """What to say after an unknown name.
-
-    Example:
-        >>> near("ufte"), near("coro", "graph")
-        ("did you mean 'ufet'?", "did you mean 'cora'?")
-    """
+    """What to say after an unknown name."""
     names = {entry.name.casefold(): entry.name for entry in data_sets(kind)}
     close = difflib.get_close_matches(name.casefold(), names, n=1)
     return f"did you mean {names[close[0]]!r}?" if close else f"names are {', '.join(names.values())}"

@@ -20,11 +20,6 @@ def resampled(cases: int, *, imagined: int = 2, resamples: int = RESAMPLES, seed
 
     The last two columns, by default, are an imagined worst and an imagined best case. Without them a perfect result
     would have no width however few its cases are: of 35 the lower bound is .91, by Clopper and Pearson .90.
-
-    Example:
-        >>> counts = torch.cat(list(resampled(5, resamples=3)))
-        >>> counts.shape, counts.sum(1).tolist()
-        (torch.Size([3, 7]), [5.0, 5.0, 5.0])
     """
     generator = torch.Generator().manual_seed(seed)
     for start in range(0, resamples, _AT_A_TIME):
@@ -53,12 +48,6 @@ def sum_intervals(
         table: what each case adds, ``(cases, columns)``.
         of: measures by name, ``(resamples,)``, from sums over the cases of each resample, ``(resamples, columns)``.
         worst, best: what the imagined cases add; 0 and 1 by default.
-
-    Example:
-        >>> right = torch.tensor([[1.0], [1.0], [0.0], [1.0]] * 50)
-        >>> found = sum_intervals(right, lambda sums: {"accuracy": sums[:, 0] / 200})["accuracy"]
-        >>> 0.65 < found[0] < 0.75 < found[1] < 0.85
-        True
     """
     cases, columns = table.shape
     if not cases:

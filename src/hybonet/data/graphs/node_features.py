@@ -46,10 +46,6 @@ def stretched(features: Tensor, length: float) -> Tensor:
     """All features times one number, so that rows have the given length on average. Dense and CSR stay what they are.
 
     Lengths are those of double precision: squares of large features are beyond single.
-
-    Example:
-        >>> stretched(torch.tensor([[3.0, 4.0], [0.0, 15.0]]), 1.0).tolist()
-        [[0.30000001192092896, 0.4000000059604645], [0.0, 1.5]]
     """
     if features.layout == torch.sparse_csr:
         row, values = _entries(features)

@@ -17,14 +17,7 @@ _HEADER_WORDS = (
 
 
 def recognise_header(cells: Sequence[str]) -> tuple[int, int, int] | None:
-    """Positions of head, relation and tail if a row is a header in usual words, else None.
-
-    Example:
-        >>> recognise_header(["subject", "object", "predicate"])
-        (0, 2, 1)
-        >>> recognise_header(["dog", "hypernym", "canine"]) is None
-        True
-    """
+    """Positions of head, relation and tail if a row is a header in usual words, else None."""
     words = [cell.strip().casefold() for cell in cells]
     found = [[at for at, word in enumerate(words) if word in known] for known in _HEADER_WORDS]
     if any(len(places) != 1 for places in found):
@@ -33,15 +26,7 @@ def recognise_header(cells: Sequence[str]) -> tuple[int, int, int] | None:
 
 
 def choose_columns(header: Sequence[str], wanted: Sequence[str | int], source: str) -> tuple[int, int, int]:
-    """Positions of the wanted columns, given by name or by position from 0.
-
-    Example:
-        >>> choose_columns(["id", "subject", "predicate", "object"], ("subject", "predicate", "object"), "facts.csv")
-        (1, 2, 3)
-        >>> choose_columns(["id", "subject", "predicate", "object"], ("subject", "verb", "object"), "facts.csv")
-        Traceback (most recent call last):
-        ValueError: facts.csv: expected a column 'verb', got id, subject, predicate, object; name ...
-    """
+    """Positions of the wanted columns, given by name or by position from 0."""
     check_wanted(wanted)
     names = [cell.strip() for cell in header]
     places = [place_of(column, names, source, otherwise="name three of these with --columns") for column in wanted]

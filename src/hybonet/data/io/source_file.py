@@ -25,12 +25,7 @@ def max_bytes() -> int:
 
 
 def most_unpacked(packed: int) -> int:
-    """The most bytes that so many packed ones may become: a hundred times as many (``HYBONET_MAX_RATIO``), or 64 MB.
-
-    Example:
-        >>> most_unpacked(10), most_unpacked(1_000_000)
-        (64000000, 100000000)
-    """
+    """The most bytes that so many packed ones may become: a hundred times as many (``HYBONET_MAX_RATIO``), or 64 MB."""
     return min(max_bytes(), max(_SMALL, int(packed * _number(_RATIO, _DEFAULT_RATIO))))
 
 
@@ -157,16 +152,7 @@ def split_files(folder: Path, endings: Iterable[str]) -> dict[str, Path]:
 
 
 def read_checked(path: Path, sha256: str, remedy: str = "get it again, or load its folder by path") -> SourceFile:
-    """Read a published file, and raise a ``ValueError`` if its content, unpacked, is another.
-
-    Example:
-        >>> import tempfile
-        >>> path = Path(tempfile.mkdtemp()) / "animals.tsv"
-        >>> _ = path.write_bytes(b"cat")
-        >>> read_checked(path, "cd6357ef")
-        Traceback (most recent call last):
-        ValueError: .../animals.tsv: expected a file with sha256 cd6357ef, got 77af778b...; the file was changed or ...
-    """
+    """Read a published file, and raise a ``ValueError`` if its content, unpacked, is another."""
     file = read_source(path)
     if file.sha256 != sha256:
         raise ValueError(

@@ -89,15 +89,7 @@ class Tokenizer(Protocol):
 
 
 class Words:
-    """Tokens separated by spaces: text that something else has cut already.
-
-    Example:
-        >>> words = Words.from_text(["the dog sleeps", "the cat"])
-        >>> words.encode("the dog flies")
-        [4, 6, 1]
-        >>> words.decode([4, 6, 3])
-        'the dog'
-    """
+    """Tokens separated by spaces: text that something else has cut already."""
 
     def __init__(self, vocabulary: TokenVocabulary) -> None:
         self.vocabulary = vocabulary

@@ -46,13 +46,7 @@ def write_conllu(path: Path, trees: Iterable[DependencyTree]) -> None:
 
 
 def conllu_text(trees: Iterable[DependencyTree]) -> str:
-    """Trees as CoNLL-U; what they do not know (lemmas, features) is left as ``_``.
-
-    Example:
-        >>> print(conllu_text([DependencyTree(("Go",), ("VERB",), (0,))]).expandtabs(2))
-        # text = Go
-        1 Go  _ VERB  _ _ 0 _ _ _
-    """
+    """Trees as CoNLL-U; what they do not know (lemmas, features) is left as ``_``."""
     lines: list[str] = []
     for tree in trees:
         lines.append(f"# text = {tree.text}")
