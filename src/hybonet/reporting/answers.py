@@ -21,19 +21,21 @@ class _Shown:
         """What the library rich prints."""
         return list(self._tables())
 
-    def _printed(self) -> Any:
+    def __str__(self) -> str:
+        from hybonet.reporting.console import Console
+
+        console = Console(file=io.StringIO(), width=120, highlight=False)
+        for table in self.tables():
+            console.print(table)
+        return console.file.getvalue().rstrip("\n")  # type: ignore[attr-defined]
+
+    def _repr_html_(self) -> str:
         from hybonet.reporting.console import Console
 
         console = Console(file=io.StringIO(), record=True, width=120, highlight=False)
         for table in self.tables():
             console.print(table)
-        return console
-
-    def __str__(self) -> str:
-        return self._printed().file.getvalue().rstrip("\n")
-
-    def _repr_html_(self) -> str:
-        return self._printed().export_html(inline_styles=True, code_format="<pre>{code}</pre>")
+        return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
 
 
 class Answers(_Shown, Sequence[dict[str, Any]]):

@@ -178,10 +178,11 @@ def _split(mentions: Sequence[Mention], source: str) -> dict[str, tuple[Mention,
     parts = dict.fromkeys(sentences, "train")
     parts |= {sentences[place]: "valid" for place in order[:held]}
     parts |= {sentences[place]: "test" for place in order[held : 2 * held]}
-    return {
+    chosen = {
         name: tuple(each for each in mentions if parts[(*each.left, *each.words, *each.right)] == name)
         for name in SPLITS
     }
+    return chosen
 
 
 def _folder_files(folder: Path) -> dict[str, SourceFile]:

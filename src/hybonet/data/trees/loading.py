@@ -69,7 +69,9 @@ def load_treebank(data: Any) -> Treebank:
             return _split(source, parts["train"], _checksum(parts["train"]))
         if missing := [split for split in SPLITS if split not in parts]:
             raise ValueError(f"{source}: expected train, valid and test, got no {' or '.join(missing)}; add it")
-        return _treebank(source, parts, {split: _checksum(trees) for split, trees in parts.items()})
+        checksums = {split: _checksum(trees) for split, trees in parts.items()}
+        train, valid, test = (tuple(parts[split]) for split in SPLITS)
+        return Treebank(train, valid, test, source, checksums)
     path = locate(data, "probe")
     if isinstance(path, DataSet):
         return _from_files(path.name, path.read())
@@ -110,13 +112,9 @@ def _in_folder(folder: Path) -> dict[str, SourceFile]:
 
 
 def _from_files(source: str, files: Mapping[str, SourceFile]) -> Treebank:
-    trees = {split: parse_conllu(file) for split, file in files.items()}
-    return _treebank(source, trees, {split: file.sha256 for split, file in files.items()})
-
-
-def _treebank(source: str, parts: Mapping[str, Sequence[DependencyTree]], sha256: Mapping[str, str]) -> Treebank:
-    train, valid, test = (tuple(parts[split]) for split in SPLITS)
-    return Treebank(train, valid, test, source, sha256)
+    trees = {split: tuple(parse_conllu(file)) for split, file in files.items()}
+    checksums = {split: file.sha256 for split, file in files.items()}
+    return Treebank(trees["train"], trees["valid"], trees["test"], source, checksums)
 
 
 def _memory_trees(data: Any) -> list[DependencyTree]:
@@ -148,5 +146,5 @@ def _split(source: str, trees: Sequence[DependencyTree], sha256: str) -> Treeban
             f"{source}: expected at least {_EVERY} sentences, of which two are held out for validation and test, got "
             f"{len(trees)}; add sentences, or give a folder with files for train, dev and test"
         )
-    parts = {split: [trees[place] for place in places] for split, places in split_places(len(trees)).items()}
-    return _treebank(source, parts, {"all": sha256})
+    parts = {split: tuple(trees[place] for place in split_places(len(trees))[split]) for split in SPLITS}
+    return Treebank(parts["train"], parts["valid"], parts["test"], source, {"all": sha256})
