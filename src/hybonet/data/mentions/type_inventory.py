@@ -83,7 +83,7 @@ class TypeInventory:
         return cls(tuple(sorted(set(names))))
 
     def with_levels(self, sizes: Sequence[tuple[str, int | None]]) -> TypeInventory:
-        """The same types with levels by place: so many first ones on the first level, and so on; None takes the rest."""
+        """The same types with levels by place: so many first ones on the first level, and so on; None: all the rest."""
         level_of: list[str] = []
         for level, size in sizes:
             level_of += [level] * (len(self) - len(level_of) if size is None else size)
