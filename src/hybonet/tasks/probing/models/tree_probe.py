@@ -113,23 +113,15 @@ class LorentzProbe(TreeProbe):
     Args:
         dim: ambient coordinates of the probe's space.
         manifold: of the probe's space; states may have another curvature.
+        options: of :class:`StackedLorentzLinear`.
     """
 
     def __init__(
-        self,
-        layers: int,
-        in_features: int,
-        dim: int,
-        *,
-        of_points: bool,
-        form: ProbeForm = "paper",
-        scale: float = 10.0,
-        manifold: Lorentz | None = None,
+        self, layers: int, in_features: int, dim: int, *, of_points: bool, manifold: Lorentz, **options: Any
     ) -> None:
         super().__init__()
-        self.manifold = Lorentz() if manifold is None else manifold
-        self.of_points = of_points
-        options: dict[str, Any] = {"form": form, "scale": scale, "manifold": self.manifold}
+        self.manifold, self.of_points = manifold, of_points
+        options["manifold"] = manifold
         self.f_p: nn.Module = (
             StackedLorentzLinear(layers, in_features, dim, **options)
             if of_points
