@@ -35,7 +35,13 @@ WELL_KNOWN = (
 
 
 def choose_labels(hierarchy: Hierarchy, count: int) -> list[int]:
-    """Nodes worth a label, most important first: roots, well-known kinds, then those with most descendants."""
+    """Nodes worth a label, most important first: roots, well-known kinds, then those with most descendants.
+
+    Example:
+        >>> family = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine"), ("canine", "beast")])
+        >>> [family.names[node] for node in choose_labels(family, 3)]
+        ['beast', 'dog', 'wolf']
+    """
     descendants = hierarchy.is_ancestor.sum(0)
     by_size = sorted(range(len(hierarchy)), key=lambda node: (-int(descendants[node]), node))
     known = [node for word in WELL_KNOWN if (node := hierarchy.find(word)) is not None]

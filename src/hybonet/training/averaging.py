@@ -33,7 +33,6 @@ class Snapshots:
         return sorted(self._ranked()[: self.count], key=_epoch)
 
     def epochs(self) -> list[int]:
-        """Their epochs."""
         return [_epoch(path) for path in self.paths()]
 
     def _present(self) -> list[Path]:

@@ -60,9 +60,9 @@ class TrainingDiverged(ValueError):  # noqa: N818 - what happened, as Interrupte
     """The loss or a parameter is no longer finite."""
 
 
-#: What a line of the history says of the training itself, beside the metrics.
 #: What a figure of averaged weights is called beside the same of an epoch's.
 _AVERAGED = "averaged_"
+#: What a line of the history says of the training itself, beside the metrics.
 _OF_THE_LOOP = ("epoch", "updates", "lr", "seconds", "processor_seconds")
 
 

@@ -39,15 +39,11 @@ def read_disease(name: str, files: Mapping[str, SourceFile]) -> GraphData:
             raise table.error(number, f"expected two node numbers, got {','.join(row)!r}; get the file again")
         pairs.append((int(row[0]), int(row[1])))
     labels = torch.from_numpy(read_npy(files["labels"])).long()
-    notes: list[str] = []
-    features = None
-    if "feats" in files:
-        features = _sparse_file(files["feats"])
-    else:
-        notes.append(
-            f"no features: the file {name}.feats.npz is absent; use those of the structure "
-            "(hybonet.data.degree_features), or a generated tree (load_graph('disease-small'))"
-        )
+    features = _sparse_file(files["feats"]) if "feats" in files else None
+    missing = (
+        f"no features: the file {name}.feats.npz is absent; use those of the structure "
+        "(hybonet.data.degree_features), or a generated tree (load_graph('disease-small'))"
+    )
     return GraphData.build(
         numbered_nodes(len(labels)),
         torch.tensor(pairs, dtype=torch.long),
@@ -57,7 +53,7 @@ def read_disease(name: str, files: Mapping[str, SourceFile]) -> GraphData:
         published_shares=DISEASE_SHARES,
         source=name,
         sha256={file.bare_name: file.sha256 for file in files.values()},
-        notes=tuple(notes),
+        notes=(missing,) if features is None else (),
     )
 
 

@@ -38,7 +38,6 @@ class Problems:
     found: list[tuple[str, str]] = field(default_factory=list)
 
     def add(self, where: str, text: str) -> None:
-        """One more."""
         self.found.append((where, text))
 
     def tell(self, remedy: str = "correct it, nothing was loaded") -> None:
@@ -76,7 +75,6 @@ class Grid:
 
     @property
     def width(self) -> int:
-        """Columns."""
         return len(self.header) or len(self.rows[0])
 
 

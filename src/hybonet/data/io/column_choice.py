@@ -129,7 +129,6 @@ def header_note(source: str, row: Sequence[str], read_as: str, *, is_header: boo
 
 
 def is_number(text: str | float) -> bool:
-    """Whether a cell is a number."""
     try:
         float(text)
     except ValueError:

@@ -79,11 +79,9 @@ class MentionBatch:
         return len(self.mention)
 
     def rows(self, chosen: Tensor | slice) -> MentionBatch:
-        """Some of them."""
         return MentionBatch(self.mention[chosen], self.context[chosen], self.place[chosen])
 
     def to(self, device: str) -> MentionBatch:
-        """The same on a device."""
         return MentionBatch(self.mention.to(device), self.context.to(device), self.place.to(device))
 
 
@@ -128,7 +126,6 @@ class MentionData:
         return {"types": len(self.types), **{name: len(self.split(name)) for name in SPLITS}}
 
     def split(self, name: str) -> tuple[Mention, ...]:
-        """The mentions of a split."""
         return {"train": self.train, "valid": self.valid, "test": self.test}[name]
 
     def without_test(self) -> MentionData:

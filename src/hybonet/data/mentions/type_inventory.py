@@ -63,7 +63,6 @@ class TypeInventory:
         return torch.tensor([place[level] for level in self.level_of] or [0] * len(self), dtype=torch.long)
 
     def level(self, number: int) -> str:
-        """The level of a type."""
         return self.level_of[number] if self.level_of else ONE_LEVEL
 
     def find(self, name: str) -> int:

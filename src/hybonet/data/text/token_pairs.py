@@ -30,7 +30,6 @@ class TextBatch:
     share: float = 1.0
 
     def to(self, device: str | torch.device) -> TextBatch:
-        """The same on a device."""
         source, target_in, target_out = (each.to(device) for each in (self.source, self.target_in, self.target_out))
         return TextBatch(source, target_in, target_out, self.tokens, self.share)
 
@@ -110,7 +109,6 @@ class Sequences:
 
     @classmethod
     def pack(cls, sequences: Iterable[Sequence[int]]) -> Sequences:
-        """From lists of numbers."""
         rows = list(sequences)
         lengths = torch.tensor([0, *map(len, rows)])
         values = torch.tensor([number for row in rows for number in row], dtype=torch.int32)
@@ -124,7 +122,6 @@ class Sequences:
 
     @property
     def lengths(self) -> Tensor:
-        """Length of each ``(n,)``."""
         return self.starts.diff()
 
     def padded(self, rows: Iterable[int], *, begin: bool = False, end: bool = False) -> Tensor:

@@ -56,11 +56,9 @@ class TokenVocabulary:
         return self._tokens[len(SPECIAL) :]
 
     def numbers(self, tokens: Iterable[str]) -> list[int]:
-        """Numbers of tokens."""
         return [self._numbers.get(token, UNK) for token in tokens]
 
     def tokens(self, numbers: Iterable[int]) -> list[str]:
-        """Tokens of numbers."""
         return [self._tokens[number] for number in numbers]
 
 
