@@ -54,7 +54,7 @@ def per_triple_scores(
     with torch.autocast("cpu", enabled=False):  # the kernels take one dtype, forwards and backwards
         question = question.to(table.dtype).contiguous()
         way = _InOnePass if kernels.run_on(table) else _PerTripleScores
-        clip = (max_norm, manifold) if max_norm is not None and manifold is not None else None
+        clip = None if max_norm is None else (max_norm, manifold or Lorentz())
         return way.apply(question, table, bias, index.contiguous(), clip)
 
 
