@@ -151,13 +151,13 @@ def split_files(folder: Path, endings: Iterable[str]) -> dict[str, Path]:
     return found
 
 
-def read_checked(path: Path, sha256: str, remedy: str = "get it again, or load its folder by path") -> SourceFile:
+def read_checked(path: Path, sha256: str) -> SourceFile:
     """Read a published file, and raise a ``ValueError`` if its content, unpacked, is another."""
     file = read_source(path)
     if file.sha256 != sha256:
         raise ValueError(
             f"{path}: expected a file with sha256 {sha256}, got {file.sha256}; the file was changed or damaged: "
-            f"{remedy}"
+            "get it again, or load its folder by path"
         )
     return file
 
