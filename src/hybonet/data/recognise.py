@@ -13,7 +13,9 @@ from hybonet.data.graphs.loading import is_edge_header
 from hybonet.data.graphs.node_tables import LABEL_WORDS, NODE_WORDS
 from hybonet.data.hierarchies.loading import COLUMNS, RANKS
 from hybonet.data.io.column_choice import is_number, recognise_header
-from hybonet.data.io.in_memory import JSON, SPLIT_NAMES, is_json, json_rows, memory_table
+from hybonet.data.io.in_memory import SPLIT_NAMES, memory_table
+from hybonet.data.io.json_file import ENDINGS as JSON
+from hybonet.data.io.json_file import is_json, json_rows
 from hybonet.data.io.parquet_file import read_parquet
 from hybonet.data.io.source_file import SourceFile, bare_name, read_source
 from hybonet.data.io.text_table import SEPARATOR_NAMES, decode, parse_table

@@ -14,7 +14,7 @@ import hybonet
 from hybonet import Lorentz, ProbeModel
 from hybonet.data import DependencyTree, Treebank, load_treebank, write_conllu
 from hybonet.metrics.probing import ProbeScores
-from hybonet.tasks.probing.encoders import load_encoder, probe_data, read_vectors
+from hybonet.tasks.probing.encoders import load_encoder, probe_data
 from hybonet.tasks.probing.models.tree_probe import TreeProbes
 from hybonet.tasks.probing.models.word_encoder import ModuleEncoder, word_by_word
 from hybonet.tasks.probing.settings import ProbeSettings
@@ -27,6 +27,7 @@ from hybonet.tasks.probing.task import (
     measure,
     probe_loss,
 )
+from hybonet.tasks.probing.vectors import read_vectors
 from hybonet.tasks.run import Run, start
 from hybonet.training import Interrupted, Trainer
 from tests.training.toy import StopAt

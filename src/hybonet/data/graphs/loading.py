@@ -18,7 +18,8 @@ from hybonet.data.graphs.node_tables import read_features, read_labels
 from hybonet.data.graphs.planetoid import read_planetoid
 from hybonet.data.io.cell_grid import Grid, Problems, ending_of, read_arrays, read_grid, row_place
 from hybonet.data.io.column_choice import first_row, header_note, place_of
-from hybonet.data.io.in_memory import MemoryTable, is_json, is_path, json_table, library_of, memory_table
+from hybonet.data.io.in_memory import MemoryTable, is_path, library_of, memory_table
+from hybonet.data.io.json_file import is_json, json_table
 from hybonet.data.io.source_file import SourceFile, read_source
 from hybonet.data.registry import DataSet, given_options, locate
 from hybonet.data.vocabulary import Vocabulary

@@ -10,7 +10,8 @@ from typing import Any
 from hybonet.data.hierarchies.hierarchy import Hierarchy
 from hybonet.data.io.cell_grid import read_grid
 from hybonet.data.io.column_choice import first_row
-from hybonet.data.io.in_memory import MemoryTable, is_json, is_path, json_table, library_of, memory_table
+from hybonet.data.io.in_memory import MemoryTable, is_path, library_of, memory_table
+from hybonet.data.io.json_file import is_json, json_table
 from hybonet.data.io.parquet_file import pyarrow_modules, read_parquet
 from hybonet.data.io.source_file import SourceFile, read_source
 from hybonet.data.io.text_table import SEPARATOR_NAMES, decode, parse_table, separator_for

@@ -115,7 +115,12 @@ def read_aligned(source: SourceFile, target: SourceFile, notes: list[str]) -> Pa
 
 
 def read_table(file: SourceFile, notes: list[str]) -> Pairs:
-    """Pairs of a file with source, tab and target a line; a header is skipped, pairs with an empty side left out."""
+    r"""Pairs of a file with source, tab and target per line; a header and pairs with an empty side are left out.
+
+    Example:
+        >>> read_table(SourceFile("a.tsv", "a.tsv", b"en\tde\na dog\tein Hund\n"), []).target
+        ('ein Hund',)
+    """
     rows = [line.split("\t") for line in _lines(file)]
     for number, row in enumerate(rows, 1):
         if len(row) != 2 and any(cell.strip() for cell in row):
@@ -149,7 +154,7 @@ def _lines(file: SourceFile) -> list[str]:
     """Lines of a text file. Only line feeds end them: other separators of Unicode occur inside sentences."""
     text = decode(file.content, file.source)
     if not text.strip():
-        raise ValueError(f"{file.source}: expected sentences, got an empty file; give one with a sentence a line")
+        raise ValueError(f"{file.source}: expected sentences, got an empty file; give one with a sentence per line")
     return [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
 
 

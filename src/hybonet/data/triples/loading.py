@@ -11,7 +11,9 @@ import numpy as np
 import torch
 
 from hybonet.data.io.column_choice import first_row, header_note
-from hybonet.data.io.in_memory import JSON, is_json, is_path, json_table
+from hybonet.data.io.in_memory import is_path
+from hybonet.data.io.json_file import ENDINGS as JSON
+from hybonet.data.io.json_file import is_json, json_table
 from hybonet.data.io.label_names import read_names
 from hybonet.data.io.source_file import SourceFile, bare_name, read_source, split_files
 from hybonet.data.registry import DataSet, given_options, locate
