@@ -116,6 +116,20 @@ def parse_json(text: str) -> Any:
         raise json.JSONDecodeError(str(error).partition(";")[0], text, 0) from None
 
 
+def flat(content: Mapping[str, Any], joint: str = ".", before: str = "") -> Iterator[tuple[str, Any]]:
+    """Names and values of nested mappings, the names on the way to a value joined.
+
+    Example:
+        >>> dict(flat({"schedule": {"kind": "cosine"}, "epochs": 3}))
+        {'schedule.kind': 'cosine', 'epochs': 3}
+    """
+    for name, value in content.items():
+        if isinstance(value, Mapping):
+            yield from flat(value, joint, f"{before}{name}{joint}")
+        else:
+            yield f"{before}{name}", value
+
+
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
     """A JSON object with the checksum of its content in it.
 

@@ -12,8 +12,7 @@ from typing import Any
 from hybonet.data.graphs.loading import is_edge_header
 from hybonet.data.graphs.node_tables import LABEL_WORDS, NODE_WORDS
 from hybonet.data.hierarchies.loading import COLUMNS, RANKS
-from hybonet.data.io.column_choice import recognise_header
-from hybonet.data.io.first_row import is_number
+from hybonet.data.io.column_choice import is_number, recognise_header
 from hybonet.data.io.in_memory import SPLIT_NAMES, memory_table
 from hybonet.data.io.json_file import ENDINGS as JSON
 from hybonet.data.io.json_file import is_json, json_rows
@@ -25,28 +24,17 @@ from hybonet.data.mentions.mention_data import SPAN
 #: Rows that are looked at, and words from which a cell counts as a sentence.
 _LOOKED_AT, _SENTENCE = 200, 3
 _BY_ENDING = {".conllu": "probe", ".obo": "hierarchy", ".npz": "graph"}
-_COMMANDS = {
-    "kg": "hybonet train kg --data {}",
-    "graph": "hybonet train graph --data {}",
-    "translation": "hybonet train translation --data {}",
-    "typing": "hybonet train typing --data {}",
-    "hierarchy": "hybonet train hierarchy --data {}",
-    "probe": "hybonet probe ENCODER --trees {}",
-    "features": "hybonet train graph --data EDGES --features {}",
-    "labels": "hybonet train graph --task nc --data EDGES --labels {}",
+#: By kind: what it is, and the command for it.
+_KINDS = {
+    "kg": ("triples of a knowledge graph", "hybonet train kg --data {}"),
+    "graph": ("edges of a graph", "hybonet train graph --data {}"),
+    "translation": ("sentences and their translations", "hybonet train translation --data {}"),
+    "typing": ("mentions of entities with types", "hybonet train typing --data {}"),
+    "hierarchy": ("a hierarchy", "hybonet train hierarchy --data {}"),
+    "probe": ("dependency trees (CoNLL-U)", "hybonet probe ENCODER --trees {}"),
+    "features": ("a table of nodes' features", "hybonet train graph --data EDGES --features {}"),
+    "labels": ("a table of nodes' labels", "hybonet train graph --task nc --data EDGES --labels {}"),
 }
-_WHAT = {
-    "kg": "triples of a knowledge graph",
-    "graph": "edges of a graph",
-    "translation": "sentences and their translations",
-    "typing": "mentions of entities with types",
-    "hierarchy": "a hierarchy",
-    "probe": "dependency trees (CoNLL-U)",
-    "features": "a table of nodes' features",
-    "labels": "a table of nodes' labels",
-}
-
-
 #: A kind of data, and options of loading.
 Kind = tuple[str, dict[str, Any]]
 
@@ -78,8 +66,8 @@ def recognise(path: str | Path) -> Recognised:
         f" --{name} {shlex.quote(value if isinstance(value, str) else ','.join(map(str, value)))}"
         for name, value in options.items()
     )
-    command = f"{_COMMANDS[kind].format(shlex.quote(str(path)))}{given} --out runs/mine"
-    return Recognised(kind, _WHAT[kind], command, options)
+    what, command = _KINDS[kind]
+    return Recognised(kind, what, f"{command.format(shlex.quote(str(path)))}{given} --out runs/mine", options)
 
 
 def _kind_of_folder(folder: Path) -> Kind:

@@ -22,7 +22,7 @@ from hybonet.data.io.source_file import SourceFile, find_packed, read_checked, r
 
 @dataclass(frozen=True)
 class Kind:
-    """What data are of one task: what they are called, what is counted, and the function that loads them."""
+    """What data are of one task: what they are called, what is counted, and what loads them."""
 
     task: str
     title: str
@@ -30,62 +30,31 @@ class Kind:
     one: str
     #: Keys of the statistics, in the order of tables.
     counts: tuple[str, ...]
-    loader: str
+    #: ``load_`` and this is the function of :mod:`hybonet.data` that loads them.
+    loads: str
     #: What a split has.
     rows: str = ""
 
     def load(self, data: Any, **options: Any) -> Any:
-        """The data as the task takes them; see the function that :attr:`loader` names."""
-        module, _, function = self.loader.rpartition(".")
-        return getattr(import_module(module), function)(data, **options)
+        """The data as the task takes them."""
+        return getattr(import_module("hybonet.data"), f"load_{self.loads}")(data, **options)
 
 
 _SPLITS = ("train", "valid", "test")
+_KINDS = (
+    Kind(
+        "kg", "Knowledge graphs", "a knowledge graph", ("entities", "relations", *_SPLITS), "knowledge_graph", "triples"
+    ),
+    Kind(
+        "graph", "Graphs, for links and classes of nodes", "a graph", ("nodes", "edges", "features", "classes"), "graph"
+    ),
+    Kind("translation", "Parallel text", "a corpus", _SPLITS, "corpus", "pairs"),
+    Kind("probe", "Treebanks, for probing", "a treebank", _SPLITS, "treebank", "sentences"),
+    Kind("typing", "Mentions, for entity typing", "mentions", ("types", *_SPLITS), "mentions", "mentions"),
+    Kind("hierarchy", "Hierarchies", "a hierarchy", ("names", "edges"), "hierarchy"),
+)
 #: By the task's name.
-KINDS = {
-    kind.task: kind
-    for kind in (
-        Kind(
-            "kg",
-            "Knowledge graphs",
-            "a knowledge graph",
-            ("entities", "relations", *_SPLITS),
-            "hybonet.data.triples.loading.load_knowledge_graph",
-            "triples",
-        ),
-        Kind(
-            "graph",
-            "Graphs, for links and classes of nodes",
-            "a graph",
-            ("nodes", "edges", "features", "classes"),
-            "hybonet.data.graphs.loading.load_graph",
-        ),
-        Kind("translation", "Parallel text", "a corpus", _SPLITS, "hybonet.data.text.loading.load_corpus", "pairs"),
-        Kind(
-            "probe",
-            "Treebanks, for probing",
-            "a treebank",
-            _SPLITS,
-            "hybonet.data.trees.loading.load_treebank",
-            "sentences",
-        ),
-        Kind(
-            "typing",
-            "Mentions, for entity typing",
-            "mentions",
-            ("types", *_SPLITS),
-            "hybonet.data.mentions.loading.load_mentions",
-            "mentions",
-        ),
-        Kind(
-            "hierarchy",
-            "Hierarchies",
-            "a hierarchy",
-            ("names", "edges"),
-            "hybonet.data.hierarchies.loading.load_hierarchy",
-        ),
-    )
-}
+KINDS = {kind.task: kind for kind in _KINDS}
 
 
 @dataclass(frozen=True)
@@ -178,9 +147,10 @@ class DataSet:
             )
         folder = self.folder()
         if folder is None:
+            size = f" ({self.size / 1e6:.1f} MB)" if self.size else ""
             raise ValueError(
                 f"expected the files of {self.name} on {search_path.described()}, found them nowhere; "
-                + (f"download them with hybonet data fetch {self.name}{self._size()}, or " if self.has_address else "")
+                + (f"download them with hybonet data fetch {self.name}{size}, or " if self.has_address else "")
                 + f"put {', '.join(file.name for file in self.files.values())} from {self.source} into a folder "
                 f"{self.folders[0]} there (HYBONET_DATA names directories to search); licence {self.licence}"
             )
@@ -199,9 +169,6 @@ class DataSet:
     def has_address(self) -> bool:
         """Whether all files can be downloaded."""
         return all(file.url for file in self.files.values())
-
-    def _size(self) -> str:
-        return f" ({self.size / 1e6:.1f} MB)" if self.size else ""
 
     def fetch(self, *, progress: Progress | None = None) -> Path:
         """Download to the cache unless the search path has all files, and return the folder that holds them.
@@ -262,12 +229,7 @@ def data_sets(kind: str | None = None) -> tuple[DataSet, ...]:
 
 
 def find_named(name: object, kind: str | None = None) -> list[DataSet]:
-    """The data sets of that name, capitals or not; ``toy`` is a corpus and a treebank.
-
-    Example:
-        >>> [entry.kind for entry in find_named("Toy")], find_named("no such")
-        (['translation', 'probe'], [])
-    """
+    """The data sets of that name, capitals or not; ``toy`` is a corpus and a treebank."""
     return [entry for entry in data_sets(kind) if entry.name.casefold() == str(name).casefold()]
 
 
@@ -286,12 +248,7 @@ def named(name: str, kind: str | None = None) -> DataSet:
 
 
 def near(name: str, kind: str | None = None) -> str:
-    """What to say after an unknown name.
-
-    Example:
-        >>> near("ufte"), near("coro", "graph")
-        ("did you mean 'ufet'?", "did you mean 'cora'?")
-    """
+    """What to say after an unknown name."""
     names = {entry.name.casefold(): entry.name for entry in data_sets(kind)}
     close = difflib.get_close_matches(name.casefold(), names, n=1)
     return f"did you mean {names[close[0]]!r}?" if close else f"names are {', '.join(names.values())}"
@@ -324,9 +281,7 @@ def locate(data: str | Path, kind: str, given: Mapping[str, Any] | None = None) 
         return Path(data)
     if others := find_named(data):
         other = KINDS[others[0].kind]
-        raise ValueError(
-            f"expected {one}, got {str(data)!r}, which is {other.one}; load it with {other.loader.rpartition('.')[2]}"
-        )
+        raise ValueError(f"expected {one}, got {str(data)!r}, which is {other.one}; load it with load_{other.loads}")
     hint = near(str(data), kind)
     remedy = hint if hint.startswith("did") else f"check the path; {hint}"
     raise ValueError(f"expected {one}, got {str(data)!r}, which is neither a path nor a name; {remedy}")

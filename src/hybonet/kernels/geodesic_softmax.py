@@ -32,16 +32,8 @@ def geodesic_softmax_loss(
 
 class _Loss(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any,
-        question: Tensor,
-        points: Tensor,
-        scale: Tensor,
-        bias: Tensor,
-        target: Tensor,
-        weight: Tensor,
-        smoothing: float,
-    ) -> Tensor:
+    def forward(ctx: Any, question: Tensor, points: Tensor, scale: Tensor, bias: Tensor, *fixed: Any) -> Tensor:
+        target, weight, smoothing = fixed
         count, classes, s = len(question), len(points), float(scale)
         height = max(1, min(count, _BLOCK // classes))
         # Points lie along the long side of both products, which is how the kernels for narrow matrices like them.

@@ -48,28 +48,16 @@ def inner_softmax_loss(
     left_out = left_out or Places(nowhere, nowhere)
     extra_at, values = extra or (Places(nowhere, nowhere), question.new_empty(0))
     share = torch.zeros_like(truth) if share is None else share
-    return _InnerSoftmaxLoss.apply(question, candidates, truth, values, weight, share, *left_out, *extra_at)
+    return _InnerSoftmaxLoss.apply(question, candidates, truth, values, weight, share, left_out, extra_at)
 
 
 class _InnerSoftmaxLoss(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any,
-        question: Tensor,
-        candidates: Tensor,
-        truth: Tensor,
-        values: Tensor,
-        weight: Tensor,
-        share: Tensor,
-        rows: Tensor,
-        columns: Tensor,
-        extra_rows: Tensor,
-        extra_columns: Tensor,
-    ) -> Tensor:
+    def forward(ctx: Any, question: Tensor, candidates: Tensor, truth: Tensor, values: Tensor, *fixed: Any) -> Tensor:
+        weight, share, left_out, extra_at = fixed
         wanted = any(ctx.needs_input_grad)
         height = max(1, min(len(question), _BLOCK // max(1, len(candidates))))
-        hidden = _ByBlock(rows, columns, height, len(question))
-        added = _ByBlock(extra_rows, extra_columns, height, len(question))
+        hidden, added = (_ByBlock(places, height, len(question)) for places in (left_out, extra_at))
         # Candidates lie along the long side of both products, which is how the kernels for narrow matrices like them.
         across = candidates.T.contiguous()
         buffer = question.new_empty(height, len(candidates))
@@ -106,16 +94,16 @@ class _InnerSoftmaxLoss(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         of_question, of_across, of_truth, of_values = ctx.saved_tensors
         own = (of_question * gradient, (of_across * gradient).T, of_truth * gradient, of_values * gradient)
-        return (*own, *[None] * 6)
+        return (*own, *[None] * 4)
 
 
 class _ByBlock:
     """Places grouped by the block of rows they lie in."""
 
-    def __init__(self, rows: Tensor, columns: Tensor, height: int, count: int) -> None:
-        self.order = rows.argsort()
-        self.rows, self.columns, self.height = rows[self.order], columns[self.order], height
-        ends = torch.arange(0, count + height, height, device=rows.device)
+    def __init__(self, places: Places, height: int, count: int) -> None:
+        self.order = places.rows.argsort()
+        self.rows, self.columns, self.height = places.rows[self.order], places.columns[self.order], height
+        ends = torch.arange(0, count + height, height, device=places.rows.device)
         self.ends = torch.searchsorted(self.rows, ends).tolist()
 
     def of(self, number: int) -> Tensor | None:

@@ -51,7 +51,6 @@ class EdgePattern:
         return _compressed_rows(self.starts, self.columns, values, self.width)
 
     def transposed(self, values: Tensor) -> Tensor:
-        """Its transpose."""
         starts, rows, order = self._by_column
         return _compressed_rows(starts, rows, values[order], len(self.starts) - 1)
 

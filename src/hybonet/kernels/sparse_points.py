@@ -14,7 +14,6 @@ from hybonet.kernels.sparse_product import entries, let_torch_warn
 
 
 def is_sparse_rows(x: Tensor) -> bool:
-    """Whether x is a matrix in compressed rows."""
     return x.layout == torch.sparse_csr
 
 

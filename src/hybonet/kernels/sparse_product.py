@@ -17,12 +17,6 @@ def compressed(rows: Tensor, columns: Tensor, values: Tensor, size: tuple[int, i
     """The sparse matrix with the given entries, in compressed rows; entries at one place add up in products.
 
     Sorting by rows is all the work, and entries that are sorted already are left as they are.
-
-    Example:
-        >>> import torch
-        >>> compressed(torch.tensor([1, 0]), torch.tensor([2, 0]), torch.tensor([5.0, 6.0]), (2, 3)).to_dense()
-        tensor([[6., 0., 0.],
-                [0., 0., 5.]])
     """
     let_torch_warn()
     if not bool((rows[1:] >= rows[:-1]).all()):

@@ -35,11 +35,6 @@ def translation_scores(
         language: of the translations, for Moses; where it does not know it, English rules apply.
         tokenized: whether the text is Moses-tokenised already: it is then put together for ``bleu`` and ``chrf``, and
             taken as it is for ``tokenized_bleu``.
-
-    Example:
-        >>> scores = translation_scores(["Das ist ein Hund."], ["Das ist ein Hund."], language="de")
-        >>> round(scores["bleu"]), scores["signatures"]["bleu"].split("|")[0]
-        (100, 'nrefs:1')
     """
     if len(hypotheses) != len(references) or not references:
         raise ValueError(

@@ -188,14 +188,7 @@ def _rising(
 
 
 def link_calibration(positive: Tensor, negative: Tensor) -> dict[str, float]:
-    """Radius and temperature for which squared distances of links and of other pairs, as many, are most likely.
-
-    Example:
-        >>> near, far = torch.tensor([0.0, 1.0, 2.0, 9.0]), torch.tensor([2.0, 8.0, 10.0, 12.0])
-        >>> fitted = link_calibration(near, far)
-        >>> 2 < fitted["radius"] < 9
-        True
-    """
+    """Radius and temperature for which squared distances of links and of other pairs, as many, are most likely."""
     square = torch.cat((positive, negative)).double().cpu()
     truth = (torch.arange(len(square)) < len(positive)).double()
     spread = max(float(square.std()), 1e-6)
@@ -210,23 +203,12 @@ def link_calibration(positive: Tensor, negative: Tensor) -> dict[str, float]:
 
 
 def link_probability(square: Tensor, radius: float, temperature: float) -> Tensor:
-    r"""The probability :math:`\sigma((r - d^2)/t)` of links, by what :func:`link_calibration` found.
-
-    Example:
-        >>> link_probability(torch.tensor([4.0]), radius=4.0, temperature=2.0)
-        tensor([0.5000])
-    """
+    r"""The probability :math:`\sigma((r - d^2)/t)` of links, by what :func:`link_calibration` found."""
     return torch.sigmoid((radius - square) / temperature)
 
 
 def class_calibration(logits: Tensor, truth: Tensor) -> dict[str, float]:
-    """The temperature by which scores of classes are divided for the truth to be most likely.
-
-    Example:
-        >>> sure = torch.tensor([[9.0, 0.0], [0.0, 9.0], [9.0, 0.0], [9.0, 0.0]])
-        >>> class_calibration(sure, torch.tensor([0, 1, 0, 1]))["temperature"] > 4  # right three times in four
-        True
-    """
+    """The temperature by which scores of classes are divided for the truth to be most likely."""
     logits, truth = logits.double().cpu(), truth.cpu()
     spread = max(float(logits.std()), 1e-6)
     start = torch.zeros(1, dtype=torch.float64)

@@ -29,10 +29,6 @@ def hop_distances(edges: Tensor, num_nodes: int, sources: Tensor | None = None) 
         edges: undirected, shape (n, 2).
         num_nodes: isolated ones included.
         sources: nodes to start from; all by default.
-
-    Example:
-        >>> hop_distances(torch.tensor([[0, 1], [1, 2]]), 4).tolist()
-        [[0, 1, 2, -1], [1, 0, 1, -1], [2, 1, 0, -1], [-1, -1, -1, 0]]
     """
     chosen = torch.arange(num_nodes) if sources is None else sources
     found = np.empty((len(chosen), num_nodes), dtype=np.int16)
@@ -76,12 +72,7 @@ def _missing(packed: NDArray[np.uint64], count: int) -> NDArray[np.uint8]:
 
 
 def components(edges: Tensor, num_nodes: int) -> Tensor:
-    """The smallest node that each node is joined to by a path; shape (nodes,).
-
-    Example:
-        >>> components(torch.tensor([[0, 2], [1, 3]]), 5).tolist()
-        [0, 1, 0, 1, 4]
-    """
+    """The smallest node that each node is joined to by a path; shape (nodes,)."""
     label = torch.arange(num_nodes)
     first, second = edges.unbind(1) if len(edges) else (label[:0], label[:0])
     while True:
@@ -185,10 +176,6 @@ def four_point_delta(distances: Tensor) -> float:
 
     Pairs are taken by falling distance: 2δ of four points is at most the shorter distance in their largest sum, so the
     search ends when the next pair is no longer than 2δ of the worst four so far.
-
-    Example:
-        >>> four_point_delta(torch.tensor([[0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]]))
-        1.0
     """
     distance = distances.numpy()
     first, second = np.triu_indices(len(distance), 1)

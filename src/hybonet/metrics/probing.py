@@ -27,12 +27,7 @@ LENGTHS = range(5, 51)
 
 @dataclass(frozen=True)
 class ProbeScores:
-    """The four measures, each at most 1; a correlation is NaN-free: 0 if no sentence has a length from 5 to 50.
-
-    Example:
-        >>> ProbeScores(uuas=0.6, dspr=0.7, root=0.6, nspr=0.9).mean
-        0.7
-    """
+    """The four measures, each at most 1; a correlation is NaN-free: 0 if no sentence has a length from 5 to 50."""
 
     uuas: float
     dspr: float
@@ -93,12 +88,7 @@ def spanning_tree(distances: Tensor, left_out: Tensor | None = None) -> Tensor:
 
 
 def spearman(a: Tensor, b: Tensor) -> Tensor:
-    """Spearman correlation along the last dimension, equal values sharing their mean rank; ``(..., n) x2 -> (...)``.
-
-    Example:
-        >>> spearman(torch.tensor([1.0, 2.0, 2.0]), torch.tensor([5.0, 6.0, 7.0])).round(decimals=4)
-        tensor(0.8660, dtype=torch.float64)
-    """
+    """Spearman correlation along the last dimension, equal values sharing their mean rank; ``(..., n) x2 -> (...)``."""
     x, y = mean_ranks(a), mean_ranks(b)
     x, y = x - x.mean(-1, keepdim=True), y - y.mean(-1, keepdim=True)
     lengths = (x.square().sum(-1) * y.square().sum(-1)).sqrt()
@@ -106,12 +96,7 @@ def spearman(a: Tensor, b: Tensor) -> Tensor:
 
 
 def mean_ranks(values: Tensor) -> Tensor:
-    """Ranks from 1 along the last dimension, equal values sharing their mean; ``(..., n) -> (..., n)`` in float64.
-
-    Example:
-        >>> mean_ranks(torch.tensor([0.5, 0.1, 0.5])).tolist()
-        [2.5, 1.0, 2.5]
-    """
+    """Ranks from 1 along the last dimension, equal values sharing their mean; ``(..., n) -> (..., n)`` in float64."""
     ordered, values = values.sort(-1).values.contiguous(), values.contiguous()
     below, upto = torch.searchsorted(ordered, values), torch.searchsorted(ordered, values, right=True)
     return (below + upto + 1).double() / 2

@@ -38,17 +38,12 @@ class KnownAnswers:
 
         They are looked up on the processor, and go to where the questions are.
         """
+        if not len(self._questions):
+            return (torch.empty(0, dtype=torch.long, device=heads.device),) * 2
         question = (heads * self.num_relations + relations).cpu()
-        place = torch.searchsorted(self._questions, question).clamp_max(max(0, len(self._questions) - 1))
-        found = (
-            self._questions[place] == question if len(self._questions) else torch.zeros_like(question, dtype=torch.bool)
-        )
+        place = torch.searchsorted(self._questions, question).clamp_max(len(self._questions) - 1)
         begin = self._starts[place]
-        count = (
-            torch.where(found, self._starts[place + 1] - begin, 0)
-            if len(self._questions)
-            else torch.zeros_like(question)
-        )
+        count = torch.where(self._questions[place] == question, self._starts[place + 1] - begin, 0)
         rows = torch.repeat_interleave(torch.arange(len(question)), count)
         first = torch.cat((count.new_zeros(1), count.cumsum(0)))[:-1]
         within = torch.arange(len(rows)) - first[rows]

@@ -9,13 +9,7 @@ from hybonet.metrics.ranking import KnownTriples
 
 
 def answers_per_question(triples: Tensor, num_relations: int) -> tuple[Tensor, Tensor]:
-    """For each relation, how many tails a head has and how many heads a tail has, on average; 1 without triples.
-
-    Example:
-        >>> import torch
-        >>> answers_per_question(torch.tensor([[0, 0, 1], [0, 0, 2], [0, 0, 3]]), 2)
-        (tensor([3., 1.]), tensor([1., 1.]))
-    """
+    """For each relation, how many tails a head has and how many heads a tail has, on average; 1 without triples."""
     unique = torch.unique(triples.long(), dim=0)
     count = torch.bincount(unique[:, 1], minlength=num_relations)
 

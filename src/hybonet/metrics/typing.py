@@ -28,13 +28,7 @@ class TypeCounts:
 
 
 def macro_scores(counts: TypeCounts) -> dict[str, float]:
-    """Macro precision over mentions with a prediction, macro recall over mentions with a gold type, and their F1.
-
-    Example:
-        >>> one, two, none = torch.tensor([[1.0], [2.0]]), torch.tensor([[2.0], [2.0]]), torch.tensor([[0.0], [1.0]])
-        >>> macro_scores(TypeCounts(predicted=one, right=none, gold=two))
-        {'precision': 0.25, 'recall': 0.25, 'f1': 0.25, 'predicted': 1.5, 'mentions': 2.0}
-    """
+    """Macro precision over mentions with a prediction, macro recall over mentions with a gold type, and their F1."""
     predicted, right, gold = (each.sum(-1).double() for each in (counts.predicted, counts.right, counts.gold))
     precision = _mean(right / predicted.clamp_min(1), predicted > 0)
     recall = _mean(right / gold.clamp_min(1), gold > 0)

@@ -6,6 +6,8 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, overload
 
+from hybonet.files import flat
+
 #: Makes what the terminal prints; called when somebody looks.
 Tables = Callable[[], Iterable[Any]]
 
@@ -142,18 +144,10 @@ class Measures(_Shown, dict[str, Any]):
 
     def rows(self) -> list[dict[str, Any]]:
         """A figure each, with the path to it as its name."""
-        return [{"measure": name, "value": value} for name, value in _flat(self)]
+        return [{"measure": name, "value": value} for name, value in flat(self, " ")]
 
     def _plain(self) -> Iterable[Any]:
         return Answers(self.rows()).tables()
-
-
-def _flat(figures: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, Any]]:
-    for name, value in figures.items():
-        if isinstance(value, Mapping):
-            yield from _flat(value, f"{before}{name} ")
-        else:
-            yield f"{before}{name}", value
 
 
 def _cell(value: Any) -> str:

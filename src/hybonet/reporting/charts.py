@@ -168,12 +168,7 @@ def new_figure(size: tuple[float, float], dpi: int, title: str) -> Figure:
 
 
 def shortened(name: str) -> str:
-    """A name of letters enough to know it by.
-
-    Example:
-        >>> shortened("a" * 40)[-3:], shortened("short")
-        ('aa…', 'short')
-    """
+    """A name of letters enough to know it by."""
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
@@ -191,14 +186,6 @@ def draw_reliability(measured: Mapping[str, Any], path: Path | None = None, *, t
 
     Args:
         measured: what :func:`hybonet.metrics.calibration.reliability` found.
-
-    Example:
-        >>> import tempfile
-        >>> found = {"ece": 0.1, "brier": 0.2, "cases": 40, "bins": [[0.2, 0.3, 0.5], [0.9, 0.8, 0.5]]}
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     _ = draw_reliability(found, Path(folder) / "reliability.png", title="", dpi=40)
-        ...     (Path(folder) / "reliability.png").exists()
-        True
     """
     figure = new_figure((4.6, 5.2), dpi, title)
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))

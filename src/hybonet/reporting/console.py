@@ -15,12 +15,7 @@ _IN_ITS_PLACE = "\N{REPLACEMENT CHARACTER}"
 
 
 def cleaned(text: str) -> str:
-    """Text that cannot move the cursor, change colours or the window's title.
-
-    Example:
-        >>> cleaned("dog\\x1b[31m")
-        'dog�[31m'
-    """
+    """Text that cannot move the cursor, change colours or the window's title."""
     return _CONTROL.sub(_IN_ITS_PLACE, text)
 
 

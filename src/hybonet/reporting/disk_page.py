@@ -1,4 +1,4 @@
-"""The Poincaré disk as a page to move through: one HTML file that works offline, straight from the disk drive."""
+"""The Poincaré disk as a page to move through (one HTML file that works offline), and as that page and a picture."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from hybonet.data import Hierarchy
 from hybonet.files import write_atomically
+from hybonet.geometry import Lorentz
+from hybonet.reporting.disk import draw_disk
+from hybonet.reporting.geodesics import disk_view
 
 _SCRIPTS = ("mobius", "tree", "view", "colours", "drawing", "labels", "panel", "search", "page", "pointer", "start")
 _RIM = 1 - 1e-12  # where points that rounding put on the rim or just beyond it are drawn
@@ -155,3 +159,49 @@ def _content_hash(content: str) -> str:
 
 def _read(name: str) -> str:
     return resources.files("hybonet.reporting").joinpath("page", name).read_text(encoding="utf-8")
+
+
+#: The files.
+DISK, PAGE = "disk.png", "disk.html"
+_BRANCHES = 10  # that the page gives a colour to
+
+
+def draw_tree(
+    points: Tensor,
+    hierarchy: Hierarchy,
+    manifold: Lorentz,
+    folder: Path,
+    *,
+    title: str,
+    note: str,
+    page_note: str,
+    shown: Sequence[str],
+    details: Sequence[str] = (),
+    new_edges: Tensor | None = None,
+    dpi: int = 150,
+) -> list[Path]:
+    """Draw an embedded hierarchy into a folder, and say what was drawn; ``points (nodes, d)``, ``new_edges (edges,)``.
+
+    Args:
+        note: how the points came about, for the PNG file.
+        page_note: the same for the page, which draws new edges in another way.
+        shown: what people call the nodes.
+        details: a line more on each node, if there is one.
+    """
+    draw_disk(
+        points, hierarchy, manifold, folder / DISK, title=title, note=note, shown=shown, new_edges=new_edges, dpi=dpi
+    )
+    branch, tops = hierarchy.branches(_BRANCHES)
+    nodes = [
+        DiskNode(
+            shown[node],
+            label=label,
+            detail=details[node] if details else "",
+            depth=int(hierarchy.depths[node]),
+            group=shown[tops[int(branch[node])]] if branch[node] >= 0 else "",
+        )
+        for node, label in enumerate(hierarchy.names)
+    ]
+    flat = disk_view(points, manifold.centroid(points[hierarchy.roots]), manifold)
+    write_disk_page(folder / PAGE, flat, nodes, hierarchy.edges, title=title, note=page_note, new_edges=new_edges)
+    return [folder / DISK, folder / PAGE]

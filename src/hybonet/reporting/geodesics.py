@@ -33,13 +33,7 @@ def disk_view(points: Tensor, centre: Tensor, manifold: Lorentz) -> Tensor:
 
 
 def two_columns(flat: Tensor) -> Tensor:
-    """Principal components with zeros for those that one point alone does not have; ``(n, 1 or 2) -> (n, 2)``.
-
-    Example:
-        >>> import torch
-        >>> two_columns(torch.tensor([[3.0]]))
-        tensor([[3., 0.]])
-    """
+    """Principal components with zeros for those that one point alone does not have; ``(n, 1 or 2) -> (n, 2)``."""
     return torch.nn.functional.pad(flat, (0, 2 - flat.shape[-1]))
 
 

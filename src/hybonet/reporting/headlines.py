@@ -48,13 +48,7 @@ class Headline:
     validation: Measure | None = None
 
     def figures(self, record: Mapping[str, Any]) -> dict[str, float]:
-        """The numbers of a record by their headers.
-
-        Example:
-            >>> headline = Headline("Graphs", "", {}, (Measure("MRR", ("test", "mrr")),))
-            >>> headline.figures({"test": {"mrr": 0.5}})
-            {'MRR': 0.5}
-        """
+        """The numbers of a record by their headers."""
         every = (*self.measures, *((self.validation,) if self.validation else ()))
         return {each.header: value for each in every if (value := each.of(record)) is not None}
 

@@ -195,12 +195,6 @@ def _write(axes: Axes, text: Text, anchor: Anchor, box: Box) -> None:
 
 
 def pixel_box(extent: Any, margin: float = 0.0) -> Box:
-    """A matplotlib box in pixels as one of ours, with a margin on every side.
-
-    Example:
-        >>> from matplotlib.transforms import Bbox
-        >>> pixel_box(Bbox([[0, 0], [10, 4]]), margin=1)
-        Box(x=5.0, y=2.0, width=12.0, height=6.0)
-    """
+    """A matplotlib box in pixels as one of ours, with a margin on every side."""
     (left, bottom), (right, top) = extent.get_points().tolist()
     return Box((left + right) / 2, (bottom + top) / 2, right - left + 2 * margin, top - bottom + 2 * margin)

@@ -47,14 +47,5 @@ def add_row(table: Table, *cells: str, style: str | None = None) -> None:
 
 
 def range_text(bounds: Sequence[float] | None) -> str:
-    """An interval in few letters; nothing if there is none.
-
-    Example:
-        >>> range_text([0.5012, 1.0]), range_text(None)
-        ('.501–1.00', '')
-    """
-    return "" if bounds is None else "–".join(map(_bound, bounds))
-
-
-def _bound(value: float) -> str:
-    return f"{value:.3f}"[1:] if 0 <= value < 0.9995 else f"{value:.2f}"
+    """An interval in few letters; nothing if there is none."""
+    return "–".join(f"{value:.3f}"[1:] if 0 <= value < 0.9995 else f"{value:.2f}" for value in bounds or ())

@@ -94,12 +94,7 @@ _SHORTEST_RUN = 20
 
 @dataclass(frozen=True)
 class Spread:
-    """Mean and sample standard deviation; no deviation of a single value.
-
-    Example:
-        >>> str(Spread.of([0.5, 0.52])), str(Spread.of([0.5])), Spread.of([31.0, 32.0]).text(2)
-        ('.510 ± .014', '.500', '31.50 ± .71')
-    """
+    """Mean and sample standard deviation; no deviation of a single value."""
 
     mean: float
     deviation: float | None

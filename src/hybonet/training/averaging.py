@@ -33,7 +33,6 @@ class Snapshots:
         return sorted(self._ranked()[: self.count], key=_epoch)
 
     def epochs(self) -> list[int]:
-        """Their epochs."""
         return [_epoch(path) for path in self.paths()]
 
     def _present(self) -> list[Path]:
@@ -43,7 +42,8 @@ class Snapshots:
         """What counts most first; of equal values the later."""
         if self.of == "last":
             return sorted(self._present(), key=_epoch, reverse=True)
-        return sorted(self._present(), key=lambda path: (self.sign * _value(path), _epoch(path)), reverse=True)
+        values = {path: self.sign * _value(path, path.stat().st_mtime_ns) for path in self._present()}
+        return sorted(values, key=lambda path: (values[path], _epoch(path)), reverse=True)
 
 
 @contextmanager
@@ -72,11 +72,7 @@ def _epoch(path: Path) -> int:
     return int(path.stem.removeprefix("epoch-"))
 
 
-def _value(path: Path) -> float:
-    return _checked_value(path, path.stat().st_mtime_ns)
-
-
 @lru_cache(maxsize=64)
-def _checked_value(path: Path, written: int) -> float:
+def _value(path: Path, written: int) -> float:
     """Of a file as it was written at a time: each is read once."""
     return read_file(path)[0]["value"]

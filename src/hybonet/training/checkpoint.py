@@ -15,7 +15,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from hybonet.files import SEAL, parse_json, write_atomically
+from hybonet.files import SEAL, flat, parse_json, write_atomically
 from hybonet.training.settings import CHANGEABLE
 from hybonet.training.task import Task
 
@@ -73,15 +73,7 @@ class Identity:
 
 def _flat(content: dict[str, Any]) -> dict[str, Any]:
     """Nested mappings as one, names joined by dots, values as JSON gives them back."""
-
-    def pairs(part: dict[str, Any], before: str = "") -> list[tuple[str, Any]]:
-        return [
-            pair
-            for name, value in part.items()
-            for pair in (pairs(value, f"{before}{name}.") if isinstance(value, dict) else [(before + name, value)])
-        ]
-
-    return dict(pairs(json.loads(json.dumps(content))))
+    return dict(flat(json.loads(json.dumps(content))))
 
 
 #: What a file says beside its tensors stands under this name in its header.
@@ -93,14 +85,6 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], **about: Any) -> None:
     """A safetensors file, whole or not at all; ``about`` goes to the header, and so does a checksum of it all.
 
     The checksum is part of the file, so that no crash can come between the two.
-
-    Example:
-        >>> import tempfile
-        >>> path = Path(tempfile.mkdtemp()) / "numbers.safetensors"
-        >>> write_tensors(path, {"one": torch.ones(3)}, made_by="hand")
-        >>> about, tensors, is_checked = read_file(path)
-        >>> about, is_checked
-        ({'made_by': 'hand'}, True)
     """
     # One entry of the header only: the library writes several in an order of its own, another one each time.
     said = json.dumps({**about, SEAL: _digest(about, tensors)})

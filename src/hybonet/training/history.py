@@ -37,12 +37,7 @@ def keep_lines(folder: Path, count: int) -> None:
 
 
 def history_sha256(folder: Path, count: int) -> str:
-    """Checksum of the first ``count`` lines; empty if there is no file, as when somebody took it away.
-
-    Example:
-        >>> history_sha256(Path("no/such/folder"), 3)
-        ''
-    """
+    """Checksum of the first ``count`` lines; empty if there is no file, as when somebody took it away."""
     if not (folder / HISTORY).exists():
         return ""
     return hashlib.sha256("\n".join(_lines(folder)[:count]).encode("utf-8")).hexdigest()

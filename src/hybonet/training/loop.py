@@ -60,9 +60,9 @@ class TrainingDiverged(ValueError):  # noqa: N818 - what happened, as Interrupte
     """The loss or a parameter is no longer finite."""
 
 
-#: What a line of the history says of the training itself, beside the metrics.
 #: What a figure of averaged weights is called beside the same of an epoch's.
 _AVERAGED = "averaged_"
+#: What a line of the history says of the training itself, beside the metrics.
 _OF_THE_LOOP = ("epoch", "updates", "lr", "seconds", "processor_seconds")
 
 
@@ -147,7 +147,8 @@ class Trainer:
             self._tidy_up()
             self.step = self.processes.wrap(_Step(self.task, self.model))
             self.saved_at = time.monotonic()
-            with self.reporter.running(self._total_batches(), self._batches_done()):
+            done = self.position.epoch * self.task.batches_per_epoch() + self.position.batch
+            with self.reporter.running(self._total_batches(), done):
                 while not self.position.finished:
                     self._train_epoch()
                     self._finish_epoch()
@@ -378,9 +379,6 @@ class Trainer:
         # The last update of an epoch may have fewer batches than the others.
         epochs, rest = divmod(s.steps, -(-per_epoch // s.accumulate))
         return min(s.epochs * per_epoch, epochs * per_epoch + rest * s.accumulate)
-
-    def _batches_done(self) -> int:
-        return self.position.epoch * self.task.batches_per_epoch() + self.position.batch
 
     def _result(self) -> FitResult:
         history = read_history(self.folder)

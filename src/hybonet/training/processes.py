@@ -44,15 +44,7 @@ class StopRequest:
 
 @contextmanager
 def stop_requests() -> Iterator[StopRequest]:
-    """While the block runs, the first SIGINT or SIGTERM is noted; a second one acts as usual, for the impatient.
-
-    Example:
-        >>> import os, signal
-        >>> with stop_requests() as stop:
-        ...     os.kill(os.getpid(), signal.SIGTERM)
-        ...     print(stop.signal)
-        SIGTERM
-    """
+    """While the block runs, the first SIGINT or SIGTERM is noted; a second one acts as usual, for the impatient."""
     request = StopRequest()
     if threading.current_thread() is not threading.main_thread():
         yield request  # only the main thread may set handlers

@@ -251,14 +251,7 @@ def unknown_setting(name: str, known: Iterable[str], kind: type[Settings], value
 
 
 def types_of(kind: type[Settings], name: str) -> tuple[Any, ...]:
-    """The types that a setting takes, or the words that it chooses from; nested settings by dotted names.
-
-    Example:
-        >>> types_of(LoopSettings, "max_grad_norm"), types_of(LoopSettings, "schedule.warmup")
-        ((<class 'float'>, <class 'NoneType'>), (<class 'int'>,))
-        >>> types_of(LoopSettings, "precision")
-        ('float32', 'bfloat16')
-    """
+    """The types that a setting takes, or the words that it chooses from; nested settings by dotted names."""
     first, _, rest = name.partition(".")
     annotation: Any = kind.every_field()[first].annotation
     return types_of(annotation, rest) if rest else (get_args(annotation) or (annotation,))

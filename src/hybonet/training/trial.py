@@ -16,6 +16,8 @@ from hybonet.training.processes import Interrupted
 from hybonet.training.progress import Reporter
 from hybonet.training.task import Task
 
+State = Literal["finished", "pruned", "failed"]
+
 
 class Hopeless(Exception):  # noqa: N818 - not an error: other trials are better
     """What a reporter raises to end a trial early."""
@@ -25,7 +27,7 @@ class Hopeless(Exception):  # noqa: N818 - not an error: other trials are better
 class Outcome:
     """What became of a trial."""
 
-    state: Literal["finished", "pruned", "failed"]
+    state: State
     #: The best validation figure, if there was one.
     figure: float | None = None
     best_epoch: int = 0
@@ -57,7 +59,7 @@ def run_trial(
         Interrupted: after a save, if Ctrl-C or SIGTERM asked for it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    state: Literal["finished", "pruned", "failed"] = "finished"
+    state: State = "finished"
     task, reason = None, ""
     try:
         task = make_task()

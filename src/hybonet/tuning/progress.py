@@ -33,7 +33,7 @@ class TerminalSearchReporter(SearchReporter):
 
     Example:
         >>> shown = TerminalSearchReporter(30, "mrr", higher_is_better=True)
-        >>> shown.ended([TrialResult(1, "finished", {"lr": 0.0123456}, figure=0.5, seconds=3.0)])
+        >>> shown.ended([TrialResult("finished", 0.5, seconds=3.0, number=1, values={"lr": 0.0123456})])
         trial  1/30  mrr 0.5000 (the best so far)  3 s  lr=0.0123
     """
 
@@ -81,10 +81,5 @@ def ranked(results: Sequence[TrialResult], *, higher_is_better: bool) -> list[Tr
 
 
 def shortened(value: Value) -> str:
-    """A value with three digits at most behind the zeros, for people.
-
-    Example:
-        >>> shortened(0.01234567), shortened(1024), shortened(None)
-        ('0.0123', '1024', 'none')
-    """
+    """A value with three digits at most behind the zeros, for people."""
     return f"{value:.3g}" if isinstance(value, float) else as_text(value)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hybonet.files import write_atomically
+from hybonet.files import flat, write_atomically
 from hybonet.tasks.new_folder import new_folder
 from hybonet.tasks.provenance import provenance
 from hybonet.tasks.run import renewed
@@ -64,12 +64,7 @@ def prepare_folder(folder: Path, search: dict[str, Any], *, resume: bool) -> Non
 
 
 def resume_command(folder: Path, task: str, trials: int | None = None) -> str:
-    """What a person types to go on with a search, perhaps to more trials than it was begun with.
-
-    Example:
-        >>> resume_command(Path("my searches/one"), "kg", 50)
-        "hybonet tune kg --out 'my searches/one' --resume --trials 50"
-    """
+    """What a person types to go on with a search, perhaps to more trials than it was begun with."""
     more = "" if trials is None else f" --trials {trials}"
     return f"hybonet tune {task} --out {shlex.quote(str(folder))} --resume{more}"
 
@@ -114,7 +109,7 @@ def differences(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]
         what = f"{names[0]} there, {names[1]} now" if names[0] != names[1] else f"{names[0]} has changed"
         found.append(f"data ({what})")
     if earlier["recipe"] == now["recipe"]:  # else all that follows differs as well
-        found += _differing("", _flat(earlier["settings"]), _flat(now["settings"]))
+        found += _differing("", dict(flat(earlier["settings"])), dict(flat(now["settings"])))
         found += _differing("range of ", earlier["ranges"], now["ranges"])
     return found
 
@@ -123,13 +118,6 @@ def _differing(prefix: str, there: Mapping[str, Any], here: Mapping[str, Any]) -
     names = [*there, *(name for name in here if name not in there)]
     values = {name: (there.get(name), here.get(name)) for name in names}
     return [f"{prefix}{name} ({as_text(a)} there, {as_text(b)} now)" for name, (a, b) in values.items() if a != b]
-
-
-def _flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in settings.items():
-        flat |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {f"{prefix}{name}": value}
-    return flat
 
 
 def write_results(
@@ -152,12 +140,7 @@ def write_results(
 
 
 def result_rows(results: Sequence[TrialResult], monitor: str) -> list[dict[str, Any]]:
-    """Trials as rows of a table, every row with the same columns.
-
-    Example:
-        >>> result_rows([TrialResult(1, "finished", {"lr": 0.1}, figure=0.5, best_epoch=2, epochs=3)], "mrr")[0]["mrr"]
-        0.5
-    """
+    """Trials as rows of a table, every row with the same columns."""
     return [
         {
             "trial": each.number,

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -23,6 +23,7 @@ from hybonet.training import LoopSettings, generator_for
 from hybonet.training.lock import locked
 from hybonet.training.ranges import Between, Range, Value, out_of_range, value_of
 from hybonet.training.settings import types_of
+from hybonet.training.trial import Outcome, State
 
 if TYPE_CHECKING:
     import optuna
@@ -37,20 +38,12 @@ _AGAIN = "again"
 
 
 @dataclass(frozen=True)
-class TrialResult:
-    """What became of a trial."""
+class TrialResult(Outcome):
+    """What became of a trial of a search."""
 
-    number: int
-    state: Literal["finished", "pruned", "failed"]
+    number: int = 0
     #: The values that it tried, by setting.
-    values: dict[str, Value]
-    #: The best validation figure, if there was one.
-    figure: float | None = None
-    best_epoch: int = 0
-    epochs: int = 0
-    seconds: float = 0.0
-    #: Why it failed.
-    reason: str = ""
+    values: dict[str, Value] = field(default_factory=dict)
 
 
 @dataclass
@@ -118,9 +111,9 @@ class Study:
         named = {self.states.COMPLETE: "finished", self.states.PRUNED: "pruned", self.states.FAIL: "failed"}
         return [
             TrialResult(
-                number,
                 named[trial.state],  # type: ignore[arg-type]
-                {name: trial.params[name] for name in self.distributions},
+                number=number,
+                values={name: trial.params[name] for name in self.distributions},
                 **{name: value for name, value in trial.user_attrs.items() if name != _AGAIN},
             )
             for number, trial in enumerate(ended, 1)
@@ -153,13 +146,13 @@ class Study:
         combinations = (dict(zip(self.distributions, values, strict=True)) for values in product(*lists))
         return [each for each in combinations if each not in tried]
 
-    def end(self, attempt: Attempt, state: Literal["finished", "pruned", "failed"], **about: Any) -> TrialResult:
+    def end(self, attempt: Attempt, state: State, **about: Any) -> TrialResult:
         """Store what became of a trial: ``figure``, ``best_epoch``, ``epochs``, ``seconds``, ``reason``."""
         for name, value in about.items():
             attempt._trial.set_user_attr(name, value)
         ended = {"finished": self.states.COMPLETE, "pruned": self.states.PRUNED, "failed": self.states.FAIL}[state]
         self.study.tell(attempt._trial, about["figure"] if state == "finished" else None, state=ended)
-        return TrialResult(attempt.number, state, attempt.values, **about)
+        return TrialResult(state, number=attempt.number, values=attempt.values, **about)
 
 
 @contextmanager

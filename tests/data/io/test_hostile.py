@@ -35,7 +35,7 @@ def header(shape: str, number_type: str = "<f4") -> bytes:
 
 @pytest.mark.parametrize(("pack", "ending"), [(gzip.compress, ".gz"), (lzma.compress, ".xz")])
 def test_what_unpacks_to_far_more_is_refused_while_it_unpacks(pack, ending, monkeypatch) -> None:
-    monkeypatch.setattr("hybonet.data.io.limits._SMALL", 1_000_000)
+    monkeypatch.setattr("hybonet.data.io.source_file._SMALL", 1_000_000)
     bomb = pack(bytes(60_000_000))
     assert len(bomb) < 100_000
     tracemalloc.start()

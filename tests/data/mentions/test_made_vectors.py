@@ -7,7 +7,7 @@ import torch
 
 import hybonet
 from hybonet.data.mentions.loading import load_mentions
-from hybonet.data.mentions.made_vectors import encoder_vectors, hashed_vectors
+from hybonet.data.mentions.word_vectors import encoder_vectors, hashed_vectors
 
 ROWS = [(f"the [{name}] of {town} spoke", [kind]) for town in ("rome", "oslo", "bonn", "york", "lima", "cork")
         for name, kind in (("mayor", "person"), ("bridge", "thing"))]  # fmt: skip

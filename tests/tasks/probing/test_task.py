@@ -270,7 +270,7 @@ def test_vectors_of_one_file_follow_its_order(treebank: Treebank, tmp_path: Path
     numbers = torch.arange(float(sum(map(len, trees))))[:, None]
     save_file({"all": numbers}, tmp_path / "mine.safetensors")
     own = load_treebank(tmp_path / "mine.conllu")
-    states = read_vectors(tmp_path / "mine.safetensors", own).states
+    states = read_vectors(tmp_path / "mine.safetensors", own)[0]
     assert states["valid"][0].item() == sum(map(len, trees[:8]))
     assert states["test"][-1].item() == sum(map(len, trees[:20])) - 1
     assert sum(map(len, states.values())) == len(numbers)

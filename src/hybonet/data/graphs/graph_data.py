@@ -257,10 +257,5 @@ def _keys(edges: Tensor, num_nodes: int) -> Tensor:
 
 
 def numbered_nodes(count: int) -> Vocabulary:
-    """Nodes that have no names but their numbers.
-
-    Example:
-        >>> list(numbered_nodes(3))
-        ['0', '1', '2']
-    """
+    """Nodes that have no names but their numbers."""
     return Vocabulary(tuple(str(number) for number in range(count)), kind="node")

@@ -11,9 +11,8 @@ from torch import Tensor
 from hybonet.data.graphs.graph_data import GraphData, numbered_nodes
 from hybonet.data.io.cell_grid import read_arrays
 from hybonet.data.io.legacy_pickle import NetworkxGraph, read_legacy_pickle
-from hybonet.data.io.limits import check_size
 from hybonet.data.io.numpy_file import read_npy
-from hybonet.data.io.source_file import SourceFile
+from hybonet.data.io.source_file import SourceFile, check_size
 from hybonet.data.io.text_table import parse_table
 from hybonet.data.vocabulary import Vocabulary
 
@@ -40,15 +39,11 @@ def read_disease(name: str, files: Mapping[str, SourceFile]) -> GraphData:
             raise table.error(number, f"expected two node numbers, got {','.join(row)!r}; get the file again")
         pairs.append((int(row[0]), int(row[1])))
     labels = torch.from_numpy(read_npy(files["labels"])).long()
-    notes: list[str] = []
-    features = None
-    if "feats" in files:
-        features = _sparse_file(files["feats"])
-    else:
-        notes.append(
-            f"no features: the file {name}.feats.npz is absent; use those of the structure "
-            "(hybonet.data.degree_features), or a generated tree (load_graph('disease-small'))"
-        )
+    features = _sparse_file(files["feats"]) if "feats" in files else None
+    missing = (
+        f"no features: the file {name}.feats.npz is absent; use those of the structure "
+        "(hybonet.data.degree_features), or a generated tree (load_graph('disease-small'))"
+    )
     return GraphData.build(
         numbered_nodes(len(labels)),
         torch.tensor(pairs, dtype=torch.long),
@@ -58,7 +53,7 @@ def read_disease(name: str, files: Mapping[str, SourceFile]) -> GraphData:
         published_shares=DISEASE_SHARES,
         source=name,
         sha256={file.bare_name: file.sha256 for file in files.values()},
-        notes=tuple(notes),
+        notes=(missing,) if features is None else (),
     )
 
 

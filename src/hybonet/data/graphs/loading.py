@@ -17,8 +17,7 @@ from hybonet.data.graphs.hgcn_files import read_airport, read_disease
 from hybonet.data.graphs.node_tables import read_features, read_labels
 from hybonet.data.graphs.planetoid import read_planetoid
 from hybonet.data.io.cell_grid import Grid, Problems, ending_of, read_arrays, read_grid, row_place
-from hybonet.data.io.column_choice import place_of
-from hybonet.data.io.first_row import first_row, header_note
+from hybonet.data.io.column_choice import first_row, header_note, place_of
 from hybonet.data.io.in_memory import MemoryTable, is_path, library_of, memory_table
 from hybonet.data.io.json_file import is_json, json_table
 from hybonet.data.io.source_file import SourceFile, read_source
@@ -176,19 +175,15 @@ def _read_edges(
             raise ValueError(
                 f"{file.source}: expected edges of shape (n, 2), got {array.shape}; give two nodes an edge"
             )
-        first, second = array[:, 0].astype(str).tolist(), array[:, 1].astype(str).tolist()
-        header_names: tuple[str, ...] = ()
-        where, is_array = row_place(file), True
-    else:
-        by_name = columns is not None and any(isinstance(column, str) for column in columns)
-        grid = read_grid(file, row_is="edge", is_header=is_edge_header, header=True if by_name else header)
-        places = _edge_columns(grid, columns)
-        first, second = ([row[place] for row in grid.rows] for place in places)
-        header_names, where, is_array = grid.header, grid.where, False
-        if others := [at for at in range(grid.width) if at not in places]:
-            listed = ", ".join(grid.header[at] if grid.header else str(at) for at in others)
-            notes.append(f"of the edges two columns are read; left out, weights included: {listed[:80]}")
-    if not header_names and header is None and not is_array:
+        file, columns = Grid(file.source, ("source", "target"), array.astype(str).tolist(), row_place(file)), None
+    by_name = columns is not None and any(isinstance(column, str) for column in columns)
+    grid = read_grid(file, row_is="edge", is_header=is_edge_header, header=True if by_name else header)
+    places, header_names, where = _edge_columns(grid, columns), grid.header, grid.where
+    first, second = ([row[place] for row in grid.rows] for place in places)
+    if others := [at for at in range(grid.width) if at not in places]:
+        listed = ", ".join(grid.header[at] if grid.header else str(at) for at in others)
+        notes.append(f"of the edges two columns are read; left out, weights included: {listed[:80]}")
+    if not header_names and header is None:
         nodes_of = set() if names is None or may_add else set(names)
         below = {*first[1:], *second[1:]}
         alone = bool(nodes_of and below) and below <= nodes_of and not {first[0], second[0]} & nodes_of

@@ -9,13 +9,7 @@ from torch import Tensor
 
 
 def sparse_rows(indptr: Tensor, indices: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
-    """A float32 CSR tensor from its three parts, for features that are mostly zero.
-
-    Example:
-        >>> rows = sparse_rows(torch.tensor([0, 1, 2]), torch.tensor([2, 0]), torch.ones(2), (2, 3))
-        >>> rows.to_dense().tolist()
-        [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
-    """
+    """A float32 CSR tensor from its three parts, for features that are mostly zero."""
     with warnings.catch_warnings():  # torch calls its CSR layout a beta; only storage and products are used here
         warnings.simplefilter("ignore", UserWarning)
         return torch.sparse_csr_tensor(indptr.long(), indices.long(), values.float(), shape, check_invariants=True)
@@ -29,11 +23,19 @@ def row_normalised(features: Tensor) -> Tensor:
         [[0.25, 0.75], [0.0, 0.0]]
     """
     if features.layout == torch.sparse_csr:
-        indptr, indices, values = features.crow_indices(), features.col_indices(), features.values()
-        row = torch.repeat_interleave(torch.arange(features.shape[0]), indptr.diff())
+        row, values = _entries(features)
         sums = torch.zeros(features.shape[0]).index_add_(0, row, values)
-        return sparse_rows(indptr, indices, values * _reciprocal(sums)[row], (features.shape[0], features.shape[1]))
+        return _with_values(features, values * _reciprocal(sums)[row])
     return features * _reciprocal(features.sum(1))[:, None]
+
+
+def _entries(features: Tensor) -> tuple[Tensor, Tensor]:
+    """The row and the value of each entry of a matrix in compressed rows."""
+    return torch.repeat_interleave(torch.arange(features.shape[0]), features.crow_indices().diff()), features.values()
+
+
+def _with_values(features: Tensor, values: Tensor) -> Tensor:
+    return sparse_rows(features.crow_indices(), features.col_indices(), values, (features.shape[0], features.shape[1]))
 
 
 def _reciprocal(sums: Tensor) -> Tensor:
@@ -44,27 +46,16 @@ def stretched(features: Tensor, length: float) -> Tensor:
     """All features times one number, so that rows have the given length on average. Dense and CSR stay what they are.
 
     Lengths are those of double precision: squares of large features are beyond single.
-
-    Example:
-        >>> stretched(torch.tensor([[3.0, 4.0], [0.0, 15.0]]), 1.0).tolist()
-        [[0.30000001192092896, 0.4000000059604645], [0.0, 1.5]]
     """
     if features.layout == torch.sparse_csr:
-        indptr, indices, values = features.crow_indices(), features.col_indices(), features.values()
-        row = torch.repeat_interleave(torch.arange(features.shape[0]), indptr.diff())
+        row, values = _entries(features)
         squares = torch.zeros(features.shape[0], dtype=torch.float64).index_add_(0, row, values.double().square())
-        factor = length / float(squares.sqrt().mean())
-        return sparse_rows(indptr, indices, values * factor, (features.shape[0], features.shape[1]))
+        return _with_values(features, values * (length / float(squares.sqrt().mean())))
     return features * (length / float(torch.linalg.vector_norm(features, dim=1, dtype=torch.float64).mean()))
 
 
 def degrees(edges: Tensor, num_nodes: int) -> Tensor:
-    """Neighbours of every node; shape (nodes,).
-
-    Example:
-        >>> degrees(torch.tensor([[0, 1], [1, 2]]), num_nodes=4).tolist()
-        [1, 2, 1, 0]
-    """
+    """Neighbours of every node; shape (nodes,)."""
     return torch.bincount(edges.flatten(), minlength=num_nodes)
 
 

@@ -11,8 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from hybonet.data.io.cell_grid import Grid, Problems, ending_of, read_arrays, read_grid, row_place
-from hybonet.data.io.column_choice import place_of
-from hybonet.data.io.first_row import is_number
+from hybonet.data.io.column_choice import is_number, place_of
 from hybonet.data.io.source_file import SourceFile
 
 #: What stands for a number that is missing.
@@ -148,12 +147,7 @@ def _is_feature_header(row: list[str]) -> bool:
 def read_labels(
     file: SourceFile | Grid, label_column: str | int | None, header: bool | None, allow_unlabelled: bool
 ) -> dict[str, tuple[str, str]]:
-    r"""Each node's label, empty if it has none, and where it stands.
-
-    Example:
-        >>> read_labels(SourceFile("a.csv", "a.csv", b"node,label\nann,red\nbob,blue\n"), None, None, False)
-        {'ann': ('red', 'a.csv, line 2'), 'bob': ('blue', 'a.csv, line 3')}
-    """
+    """Each node's label, empty if it has none, and where it stands."""
     if isinstance(file, SourceFile) and ending_of(file) == ".npz":
         arrays = read_arrays(file, labels=True, nodes=False)
         values = arrays["labels"]

@@ -9,7 +9,7 @@ from typing import Any
 
 from hybonet.data.hierarchies.hierarchy import Hierarchy
 from hybonet.data.io.cell_grid import read_grid
-from hybonet.data.io.first_row import first_row
+from hybonet.data.io.column_choice import first_row
 from hybonet.data.io.in_memory import MemoryTable, is_path, library_of, memory_table
 from hybonet.data.io.json_file import is_json, json_table
 from hybonet.data.io.parquet_file import pyarrow_modules, read_parquet
@@ -24,12 +24,7 @@ COLUMNS = ("child", "parent")
 
 
 def parse_edges(content: bytes, source: str, *, name: str = "") -> list[tuple[str, str]]:
-    r"""Edges of a TSV or CSV file, in file order; a header is skipped.
-
-    Example:
-        >>> parse_edges(b"child,parent\ndog,canine\nwolf,canine\n", "animals.csv")
-        [('dog', 'canine'), ('wolf', 'canine')]
-    """
+    """Edges of a TSV or CSV file, in file order; a header is skipped."""
     table = parse_table(content, source, separator=separator_for(name or source, SEPARATORS), row_is="edge")
     numbers = [at for at, row in enumerate(table) if row]  # a blank line is an empty row
     edges = [checked_edge(table.rows[at], at, table.where, table.separator) for at in numbers]
@@ -67,12 +62,7 @@ def checked_edge(row: Sequence[str], number: int, where: Callable[[int], str], s
 
 
 def is_header(row: Sequence[str]) -> bool:
-    """Whether a row is called child and parent.
-
-    Example:
-        >>> is_header(["Child", "parent"]), is_header(["dog", "canine"])
-        (True, False)
-    """
+    """Whether a row is called child and parent."""
     return tuple(cell.strip().casefold() for cell in row) == COLUMNS
 
 

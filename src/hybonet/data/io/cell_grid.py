@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 
@@ -17,7 +17,8 @@ from hybonet.data.io.text_table import SEPARATOR_NAMES, parse_table, separator_f
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 #: Endings of the files that can be read.
 ENDINGS = (*_SEPARATORS, ".parquet", ".npz")
-_SHOWN = 5
+#: Mistakes that an error names.
+SHOWN = 5
 
 
 @dataclass
@@ -37,21 +38,22 @@ class Problems:
     found: list[tuple[str, str]] = field(default_factory=list)
 
     def add(self, where: str, text: str) -> None:
-        """One more."""
         self.found.append((where, text))
 
     def tell(self, remedy: str = "correct it, nothing was loaded") -> None:
         """Raise a ``ValueError`` with the first of them and their number, if there are any."""
-        if not self.found:
-            return
         if len(self.found) == 1:
             where, text = self.found[0]
             raise ValueError(f"{where}: {text}; {remedy}")
-        lines = [f"{self.source}: {len(self.found):,} mistakes in the {self.what}; {remedy}"]
-        lines += [f"  {where.removeprefix(self.source + ', ')}: {text}" for where, text in self.found[:_SHOWN]]
-        if len(self.found) > _SHOWN:
-            lines.append(f"  and {len(self.found) - _SHOWN:,} more")
-        raise ValueError("\n".join(lines))
+        if self.found:
+            what = f"{len(self.found):,} mistakes in the {self.what}; {remedy}"
+            raise several_mistakes(self.source, what, self.found[:SHOWN], len(self.found))
+
+
+def several_mistakes(source: str, what: str, shown: Sequence[tuple[str, str]], total: int) -> ValueError:
+    """One error for many places of a file: the first of them with what is wrong there, and how many more there are."""
+    lines = [f"{source}: {what}", *(f"  {where.removeprefix(source + ', ')}: {text}" for where, text in shown)]
+    return ValueError("\n".join([*lines, *([f"  and {total - len(shown):,} more"] if total > len(shown) else [])]))
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,6 @@ class Grid:
 
     @property
     def width(self) -> int:
-        """Columns."""
         return len(self.header) or len(self.rows[0])
 
 
@@ -155,16 +156,7 @@ def _read_parquet(file: SourceFile) -> Grid:
 
 
 def read_arrays(file: SourceFile, **wanted: bool) -> dict[str, NDArray]:
-    """Arrays of an npz by name; ``wanted`` says of each whether it must be there.
-
-    Example:
-        >>> import io
-        >>> import numpy as np
-        >>> buffer = io.BytesIO()
-        >>> np.savez(buffer, edges=np.array([[0, 1]]))
-        >>> read_arrays(SourceFile("a.npz", "a.npz", buffer.getvalue()), edges=True, nodes=False)["edges"].tolist()
-        [[0, 1]]
-    """
+    """Arrays of an npz by name; ``wanted`` says of each whether it must be there."""
     arrays, names = read_npz(file, wanted)
     held = ", ".join(names) or "none"
     for name, needed in wanted.items():

@@ -1,9 +1,11 @@
-"""Which columns of a table hold head, relation and tail: by name, by position, or by words that headers use."""
+"""Which columns of a table hold head, relation and tail, and whether its first row is a header."""
 
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Sequence
+from typing import Literal
 
 #: What the three columns are called in messages.
 ROLES = ("head", "relation", "tail")
@@ -15,14 +17,7 @@ _HEADER_WORDS = (
 
 
 def recognise_header(cells: Sequence[str]) -> tuple[int, int, int] | None:
-    """Positions of head, relation and tail if a row is a header in usual words, else None.
-
-    Example:
-        >>> recognise_header(["subject", "object", "predicate"])
-        (0, 2, 1)
-        >>> recognise_header(["dog", "hypernym", "canine"]) is None
-        True
-    """
+    """Positions of head, relation and tail if a row is a header in usual words, else None."""
     words = [cell.strip().casefold() for cell in cells]
     found = [[at for at, word in enumerate(words) if word in known] for known in _HEADER_WORDS]
     if any(len(places) != 1 for places in found):
@@ -31,15 +26,7 @@ def recognise_header(cells: Sequence[str]) -> tuple[int, int, int] | None:
 
 
 def choose_columns(header: Sequence[str], wanted: Sequence[str | int], source: str) -> tuple[int, int, int]:
-    """Positions of the wanted columns, given by name or by position from 0.
-
-    Example:
-        >>> choose_columns(["id", "subject", "predicate", "object"], ("subject", "predicate", "object"), "facts.csv")
-        (1, 2, 3)
-        >>> choose_columns(["id", "subject", "predicate", "object"], ("subject", "verb", "object"), "facts.csv")
-        Traceback (most recent call last):
-        ValueError: facts.csv: expected a column 'verb', got id, subject, predicate, object; name ...
-    """
+    """Positions of the wanted columns, given by name or by position from 0."""
     check_wanted(wanted)
     names = [cell.strip() for cell in header]
     places = [place_of(column, names, source, otherwise="name three of these with --columns") for column in wanted]
@@ -72,10 +59,6 @@ def place_of(column: str | int, names: Sequence[str], source: str, *, otherwise:
         names: of all columns.
         source: the file, for messages.
         otherwise: the remedy where no name is near.
-
-    Example:
-        >>> place_of("age", ["name", "age"], "people.csv", otherwise="choose one of these")
-        1
     """
     if isinstance(column, int):
         if not 0 <= column < len(names):
@@ -92,3 +75,62 @@ def place_of(column: str | int, names: Sequence[str], source: str, *, otherwise:
     near = difflib.get_close_matches(column, names, n=1)
     hint = f"did you mean {near[0]!r}?" if near else otherwise
     raise ValueError(f"{source}: expected a column {column!r}, got {', '.join(names)}; {hint}")
+
+
+#: Rows of which the first is called a header at least.
+_LEAST = 4
+
+
+def first_row(
+    columns: Sequence[Sequence[str]], others: Sequence[Sequence[Sequence[str]]] = ()
+) -> Literal["data", "header", "unsure"]:
+    """What the first row of some columns is, judged by the words of the rows below.
+
+    It is a header if it stands above columns of numbers without one, or if it is the only row of four or more none of
+    whose words occurs again. If there are more such rows, or too few, nothing is sure.
+
+    Args:
+        columns: all cells, by column.
+        others: columns of other files of the same data, whose first rows may be headers, too.
+
+    Example:
+        >>> first_row([["who", "ann", "bob", "cat"], ["whom", "bob", "cat", "ann"]])
+        'header'
+        >>> first_row([["dan", "ann", "bob", "cat"], ["ann", "bob", "cat", "ann"]])
+        'data'
+        >>> first_row([["dan", "ann", "bob", "eve"], ["joe", "bob", "cat", "sue"]])
+        'unsure'
+    """
+    first = [column[0] for column in columns]
+    files = [columns, *others]
+    if len(columns[0]) < 2 or any(word in column[1:] for word in first for part in files for column in part):
+        return "data"
+    if all(
+        not is_number(word) and all(map(is_number, column[1:])) for word, column in zip(first, columns, strict=True)
+    ):
+        return "header"
+    often = Counter(word for part in files for column in part for word in column[1:])
+    alone = any(all(often[word] == 1 for word in row) for row in zip(*(column[1:] for column in columns), strict=True))
+    return "unsure" if alone or len(columns[0]) < _LEAST else "header"
+
+
+def header_note(source: str, row: Sequence[str], read_as: str, *, is_header: bool) -> str:
+    """What people are told of a first row none of whose words occurs again."""
+    shown = f"{source}: the first row ({', '.join(row)[:80]})"
+    if is_header:
+        return (
+            f"{shown} is read as column names, as none of its words occurs again; if it is none, say header=False "
+            "(--no-header)"
+        )
+    return (
+        f"{shown} is read as {read_as}, though none of its words occurs again; if it is column names, say header=True "
+        "(--header)"
+    )
+
+
+def is_number(text: str | float) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hybonet.data.io.limits import max_bytes
+from hybonet.data.io.source_file import max_bytes
 from hybonet.files import naming, sha256_of
 
 #: Called with the file's name, the bytes so far and the bytes in all (None if the server does not say).
@@ -60,11 +60,6 @@ def download(
         progress: called after every piece.
         attempts: how often to try where the connection breaks or the server is busy.
         timeout: seconds of silence after which a connection counts as broken.
-
-    Example:
-        >>> download("ftp://example.org/data.txt", "data.txt")
-        Traceback (most recent call last):
-        hybonet.data.io.download.DownloadError: expected an https address, got 'ftp://example.org/data.txt'; ...
     """
     _check_address(url)
     target = Path(target)

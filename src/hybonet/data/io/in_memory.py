@@ -11,22 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from hybonet.data.io.cell_grid import Grid, Problems
-
-#: What the parts of data may be called.
-SPLIT_NAMES = {
-    "train": ("train", "training"),
-    "valid": ("valid", "validation", "val", "dev"),
-    "test": ("test", "testing"),
-}
+from hybonet.data.io.source_file import SPLIT_NAMES
 
 
 def library_of(data: object) -> str:
-    """The package that an object's type comes from: ``pandas``, ``networkx``, ``builtins``.
-
-    Example:
-        >>> library_of([1])
-        'builtins'
-    """
+    """The package that an object's type comes from: ``pandas``, ``networkx``, ``builtins``."""
     return type(data).__module__.partition(".")[0]
 
 
@@ -83,12 +72,7 @@ class MemoryTable:
 
 
 def memory_table(data: Any) -> MemoryTable:
-    """The table of a pandas or polars frame, a Hugging Face or pyarrow table, an array, or rows of tuples or mappings.
-
-    Example:
-        >>> memory_table([{"head": 1, "tail": 2}]).names
-        ('head', 'tail')
-    """
+    """The table of a frame (pandas, polars), of Hugging Face or pyarrow, of an array, or of rows (tuples, mappings)."""
     library = library_of(data)
     source = type(data).__name__
     names: Sequence[Any]

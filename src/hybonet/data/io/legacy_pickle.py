@@ -77,10 +77,6 @@ def _plain(value: Any) -> Any:
     return value.value if isinstance(value, _Array) else value
 
 
-def _new_array(*_: Any) -> _Array:
-    return _Array()
-
-
 def _bytes_of(text: str, encoding: str) -> bytes:
     """How Python 3 writes bytes for Python 2."""
     if encoding != "latin1":
@@ -102,7 +98,7 @@ def _new_list(*of: Any) -> list[Any]:
 
 
 _ALLOWED: dict[tuple[str, str], Callable[..., Any]] = {
-    **{(module, "_reconstruct"): _new_array for module in ("numpy.core.multiarray", "numpy._core.multiarray")},
+    **{(module, "_reconstruct"): lambda *_: _Array() for module in ("numpy.core.multiarray", "numpy._core.multiarray")},
     ("numpy", "ndarray"): _Array,
     ("numpy", "dtype"): _NumberType,
     **{(f"scipy.sparse.{module}", "csr_matrix"): SparseRows for module in ("csr", "_csr")},

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.lib import format as layout
 from numpy.typing import NDArray
 
-from hybonet.data.io.limits import check_size
-from hybonet.data.io.source_file import SourceFile
+from hybonet.data.io.source_file import SourceFile, check_size
 
 #: numpy reads a header as a literal of Python, and zipfile whatever its directory says.
 _WRONG = (
@@ -36,32 +35,17 @@ _WRONG = (
 
 
 def read_npy(file: SourceFile) -> NDArray:
-    """The array of an .npy file.
-
-    Example:
-        >>> buffer = io.BytesIO()
-        >>> np.save(buffer, np.array([1, 2]))
-        >>> read_npy(SourceFile("a.npy", "a.npy", buffer.getvalue())).tolist()
-        [1, 2]
-    """
+    """The array of an .npy file."""
     try:
         return _array(io.BytesIO(file.content), len(file.content))
     except _WRONG as error:
         raise ValueError(
-            f"{file.source}: expected a numpy array, got other data ({_first_line(error)}); write it with numpy.save"
+            f"{file.source}: expected a numpy array, got other data ({first_line(error)}); write it with numpy.save"
         ) from None
 
 
 def read_npz(file: SourceFile, names: Collection[str] | None = None) -> tuple[dict[str, NDArray], list[str]]:
-    """Arrays of an .npz file by name, all or those of ``names``, and the names of all that it has.
-
-    Example:
-        >>> buffer = io.BytesIO()
-        >>> np.savez(buffer, a=np.array([1, 2]), b=np.array([3]))
-        >>> arrays, held = read_npz(SourceFile("ab.npz", "ab.npz", buffer.getvalue()), {"b"})
-        >>> {name: array.tolist() for name, array in arrays.items()}, held
-        ({'b': [3]}, ['a', 'b'])
-    """
+    """Arrays of an .npz file by name, all or those of ``names``, and the names of all that it has."""
     try:
         with zipfile.ZipFile(io.BytesIO(file.content)) as stored:
             members = {each.filename.removesuffix(".npy"): each for each in stored.infolist()}
@@ -75,7 +59,7 @@ def read_npz(file: SourceFile, names: Collection[str] | None = None) -> tuple[di
                     arrays[name] = _array(member, members[name].file_size)
             return arrays, list(members)
     except _WRONG as error:
-        text = _first_line(error)
+        text = first_line(error)
         if text.startswith(f"{file.source}: "):  # it is too large
             raise
         raise ValueError(
@@ -102,5 +86,6 @@ def _array(stored: IO[bytes], size: int) -> NDArray:
     return np.frombuffer(content, number_type).reshape(shape, order="F" if column_major else "C").copy()
 
 
-def _first_line(error: BaseException) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]
+def first_line(error: BaseException) -> str:
+    """The first line of what an error says, or its name."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

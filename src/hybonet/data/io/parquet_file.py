@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from hybonet.data.io.column_choice import ROLES, choose_columns, recognise_header
-from hybonet.data.io.limits import check_size
-from hybonet.data.io.source_file import SourceFile
+from hybonet.data.io.numpy_file import first_line
+from hybonet.data.io.source_file import SourceFile, check_size
 
 
 def read_parquet_triples(
@@ -44,7 +44,7 @@ def _labels(arrow: Any, table: Any, name: str, source: str) -> list[str]:
     except arrow.ArrowException as error:
         raise ValueError(
             f"{source}: expected text or numbers in the column {name!r}, got {table.column(name).type} "
-            f"({_first_line(error)}); store labels as text"
+            f"({first_line(error)}); store labels as text"
         ) from None
     return [(label or "").strip() for label in column.to_pylist()]
 
@@ -60,7 +60,7 @@ def read_parquet(file: SourceFile) -> Any:
         return parquet.read_table(io.BytesIO(file.content))
     except (arrow.ArrowException, OSError) as error:
         raise ValueError(
-            f"{file.source}: expected Parquet data, got a damaged or mislabelled file ({_first_line(error)}); "
+            f"{file.source}: expected Parquet data, got a damaged or mislabelled file ({first_line(error)}); "
             "write it again, or give it the ending that says what it is"
         ) from None
 
@@ -73,7 +73,3 @@ def pyarrow_modules(path: str) -> tuple[Any, Any]:
         raise ValueError(
             f"{path}: Parquet needs pyarrow, which is not installed; pip install hybonet[parquet], or use CSV"
         ) from None
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().split("\n")[0]

@@ -11,10 +11,6 @@ def directories() -> list[Path]:
 
     ``HYBONET_DATA`` holds directories separated as in ``PATH``; the cache is ``hybonet`` under ``XDG_CACHE_HOME`` or
     ``~/.cache``.
-
-    Example:
-        >>> directories()[-1].name
-        'hybonet'
     """
     given = [Path(part) for part in os.environ.get("HYBONET_DATA", "").split(os.pathsep) if part]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hybonet"
@@ -22,20 +18,10 @@ def directories() -> list[Path]:
 
 
 def described() -> str:
-    """The search path as messages name it.
-
-    Example:
-        >>> described().endswith("hybonet)")
-        True
-    """
+    """The search path as messages name it."""
     return f"the search path ({', '.join(map(str, directories()))})"
 
 
 def find(name: str) -> Path | None:
-    """The first file or folder of that name (or relative path) on the search path, or None.
-
-    Example:
-        >>> find("no such file") is None
-        True
-    """
+    """The first file or folder of that name (or relative path) on the search path, or None."""
     return next((path / name for path in directories() if (path / name).exists()), None)

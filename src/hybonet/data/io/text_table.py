@@ -45,13 +45,9 @@ class TextTable:
             ) from None
 
     def columns(self) -> list[list[str]] | None:
-        r"""All cells by column if every line has the same number of them and none is quoted, else None.
+        """All cells by column if every line has the same number of them and none is quoted, else None.
 
         Many times faster than rows, for it makes no list of each.
-
-        Example:
-            >>> parse_table(b"dog\tcanine\nwolf\tcanine\n", "animals.tsv", separator="\t").columns()
-            [['dog', 'wolf'], ['canine', 'canine']]
         """
         text = self.text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n")
         if self.separator == "," and '"' in text:
@@ -82,24 +78,15 @@ class TextTable:
 
 
 def parse_table(content: bytes, source: str, *, separator: str, row_is: str = "row") -> TextTable:
-    r"""A file's bytes as a table.
+    """A file's bytes as a table.
 
     Only comma-separated text knows quotes: elsewhere a quote is part of a name.
-
-    Example:
-        >>> parse_table(b'"Paris, Texas",city\n', "towns.csv", separator=",").rows
-        [['Paris, Texas', 'city']]
     """
     return TextTable(source, separator, decode(content, source), row_is)
 
 
 def decode(content: bytes, source: str) -> str:
-    """The text of UTF-8 bytes without byte order mark, or a ValueError naming the first line that is not UTF-8.
-
-    Example:
-        >>> decode(b"caf\\xc3\\xa9", "menu.txt")
-        'café'
-    """
+    """The text of UTF-8 bytes without byte order mark, or a ValueError naming the first line that is not UTF-8."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -111,12 +98,7 @@ def decode(content: bytes, source: str) -> str:
 
 
 def separator_for(source: str, known: Mapping[str, str]) -> str:
-    r"""The column separator that a file's ending promises.
-
-    Example:
-        >>> separator_for("animals.csv", {".tsv": "\t", ".csv": ","})
-        ','
-    """
+    """The column separator that a file's ending promises."""
     suffix = PurePath(source).suffix.lower()
     if suffix not in known:
         raise ValueError(

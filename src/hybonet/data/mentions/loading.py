@@ -11,9 +11,8 @@ from typing import Any
 import torch
 
 from hybonet.data.io import search_path
-from hybonet.data.io.in_memory import SPLIT_NAMES, is_path, memory_splits, memory_table
-from hybonet.data.io.source_file import PACKED, SourceFile, read_source
-from hybonet.data.mentions.made_vectors import HASHED, encoder_vectors, hashed_vectors
+from hybonet.data.io.in_memory import is_path, memory_splits, memory_table
+from hybonet.data.io.source_file import PACKED, SourceFile, find_packed, read_source, split_files
 from hybonet.data.mentions.mention_data import (
     LEFT,
     RIGHT,
@@ -28,7 +27,7 @@ from hybonet.data.mentions.mention_data import (
 )
 from hybonet.data.mentions.sentence_words import mention_in
 from hybonet.data.mentions.type_inventory import TypeInventory, read_inventory
-from hybonet.data.mentions.word_vectors import WordVectors, read_vectors
+from hybonet.data.mentions.word_vectors import HASHED, WordVectors, encoder_vectors, hashed_vectors, read_vectors
 from hybonet.data.registry import DataSet, locate
 
 #: Where word vectors are looked for on the search path if none are given.
@@ -187,27 +186,15 @@ def _split(mentions: Sequence[Mention], source: str) -> dict[str, tuple[Mention,
 
 
 def _folder_files(folder: Path) -> dict[str, SourceFile]:
-    found: dict[str, SourceFile] = {}
-    endings = [ending + packed for ending in _ENDINGS for packed in ("", *PACKED)]
-    for split, names in SPLIT_NAMES.items():
-        present = [
-            folder / (name + ending) for name in names for ending in endings if (folder / (name + ending)).is_file()
-        ]
-        if len(present) > 1:
-            raise ValueError(
-                f"{folder}: expected one file for {split}, got {', '.join(path.name for path in present)}; keep one"
-            )
-        if present:
-            found[split] = read_source(present[0])
+    found = split_files(folder, _ENDINGS)
     if "train" not in found:
         others = ", ".join(sorted(path.name for path in folder.iterdir())[:5]) or "an empty folder"
         raise ValueError(f"{folder}: expected a file train.json or train.jsonl, got {others}; name it so")
-    return found
+    return {split: read_source(path) for split, path in found.items()}
 
 
 def _beside(folder: Path | None, names: Sequence[str]) -> Path | None:
-    candidates = [folder / (name + packed) for name in names for packed in ("", *PACKED)] if folder else []
-    return next((path for path in candidates if path.is_file()), None)
+    return next((path for name in names if folder and (path := find_packed(folder, name))), None)
 
 
 def _vectors(path: Path | None, wanted: set[str]) -> WordVectors:

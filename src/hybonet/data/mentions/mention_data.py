@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from hybonet.data.io.cell_grid import SHOWN, several_mistakes
 from hybonet.data.io.source_file import SourceFile
 from hybonet.data.io.text_table import decode
 from hybonet.data.mentions.type_inventory import TypeInventory
@@ -21,7 +22,6 @@ from hybonet.files import parse_json
 LEFT, SPAN, RIGHT, TYPES = "left_context_token", "mention_span", "right_context_token", "y_str"
 SPLITS = ("train", "valid", "test")
 MENTION_WORDS, CONTEXT_WORDS = 5, 25
-_SHOWN_PROBLEMS = 5
 
 
 @dataclass(frozen=True)
@@ -79,11 +79,9 @@ class MentionBatch:
         return len(self.mention)
 
     def rows(self, chosen: Tensor | slice) -> MentionBatch:
-        """Some of them."""
         return MentionBatch(self.mention[chosen], self.context[chosen], self.place[chosen])
 
     def to(self, device: str) -> MentionBatch:
-        """The same on a device."""
         return MentionBatch(self.mention.to(device), self.context.to(device), self.place.to(device))
 
 
@@ -128,7 +126,6 @@ class MentionData:
         return {"types": len(self.types), **{name: len(self.split(name)) for name in SPLITS}}
 
     def split(self, name: str) -> tuple[Mention, ...]:
-        """The mentions of a split."""
         return {"train": self.train, "valid": self.valid, "test": self.test}[name]
 
     def without_test(self) -> MentionData:
@@ -177,27 +174,24 @@ def checked_mentions(
 ) -> list[Mention]:
     """Mentions of numbered rows: mentions, mappings with the usual keys, or lines of JSON; errors name the rows."""
     mentions: list[Mention] = []
-    shown: list[tuple[int, str]] = []
+    shown: list[tuple[str, str]] = []
     bad = 0
     for number, row in rows:
         try:
             mention = row if isinstance(row, Mention) else _mention(row, labelled)
             if types is not None:
                 # What is near to an unknown type takes long to find: only where it is shown.
-                _check_types(mention, types, explain=len(shown) < _SHOWN_PROBLEMS)
+                _check_types(mention, types, explain=len(shown) < SHOWN)
             mentions.append(mention)
         except ValueError as error:
             bad += 1
-            if len(shown) < _SHOWN_PROBLEMS:
-                shown.append((number, str(error)))
+            if len(shown) < SHOWN:
+                shown.append((f"{source}, {row_is} {number}", str(error)))
     if bad == 1:
-        raise ValueError(f"{source}, {row_is} {shown[0][0]}: {shown[0][1]}")
+        raise ValueError(": ".join(shown[0]))
     if bad:
-        rows_are = f"{bad:,} of {bad + len(mentions):,} rows"
-        lines = [f"{source}: {rows_are} are not mentions as expected; correct or remove them, nothing was loaded"]
-        lines += [f"  {row_is} {number}: {problem}" for number, problem in shown]
-        lines += [f"  and {bad - len(shown):,} more"] if bad > len(shown) else []
-        raise ValueError("\n".join(lines))
+        rows_are = f"{bad:,} of {bad + len(mentions):,} rows are not mentions as expected"
+        raise several_mistakes(source, f"{rows_are}; correct or remove them, nothing was loaded", shown, bad)
     if not mentions:
         raise ValueError(f"{source}: expected a mention a {row_is}, got none; add some")
     return mentions
@@ -245,11 +239,6 @@ def _texts(row: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 
 def as_row(mention: Mention) -> str:
-    """A mention as a line that :func:`read_mentions` reads.
-
-    Example:
-        >>> as_row(Mention((), ("Ada",), (".",), ("person",)))
-        '{"left_context_token": [], "mention_span": "Ada", "right_context_token": ["."], "y_str": ["person"]}'
-    """
+    """A mention as a line that :func:`read_mentions` reads."""
     values = (list(mention.left), " ".join(mention.words), list(mention.right), list(mention.types))
     return json.dumps(dict(zip((LEFT, SPAN, RIGHT, TYPES), values, strict=True)), ensure_ascii=False)

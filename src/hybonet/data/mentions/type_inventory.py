@@ -63,12 +63,11 @@ class TypeInventory:
         return torch.tensor([place[level] for level in self.level_of] or [0] * len(self), dtype=torch.long)
 
     def level(self, number: int) -> str:
-        """The level of a type."""
         return self.level_of[number] if self.level_of else ONE_LEVEL
 
     def find(self, name: str) -> int:
         """The number of a type; an unknown name is an error that suggests a near one."""
-        return self._vocabulary.find(name) if name not in self._numbers else self._numbers[name]
+        return self._numbers[name] if name in self._numbers else Vocabulary(self.types, kind="type").find(name)
 
     def __contains__(self, name: object) -> bool:
         return name in self._numbers
@@ -77,27 +76,13 @@ class TypeInventory:
     def _numbers(self) -> dict[str, int]:
         return {name: number for number, name in enumerate(self.types)}
 
-    @cached_property
-    def _vocabulary(self) -> Vocabulary:
-        return Vocabulary(self.types, kind="type")
-
     @classmethod
     def of(cls, names: Iterable[str]) -> TypeInventory:
-        """An inventory without levels of the types that occur, in alphabetical order.
-
-        Example:
-            >>> TypeInventory.of(["poet", "artist", "poet"]).types
-            ('artist', 'poet')
-        """
+        """An inventory without levels of the types that occur, in alphabetical order."""
         return cls(tuple(sorted(set(names))))
 
     def with_levels(self, sizes: Sequence[tuple[str, int | None]]) -> TypeInventory:
-        """The same types with levels by place: so many first ones on the first level, and so on; None takes the rest.
-
-        Example:
-            >>> TypeInventory(("person", "artist", "poet")).with_levels([("coarse", 1), ("fine", None)]).level_of
-            ('coarse', 'fine', 'fine')
-        """
+        """The same types with levels by place: so many first ones on the first level, and so on; None: all the rest."""
         level_of: list[str] = []
         for level, size in sizes:
             level_of += [level] * (len(self) - len(level_of) if size is None else size)

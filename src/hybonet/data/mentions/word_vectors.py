@@ -1,4 +1,4 @@
-"""Word vectors from a text file of any size: a word and its numbers a line, as GloVe, word2vec and fastText write."""
+"""Word vectors from a text file of any size: a word and its numbers per line, as GloVe, word2vec and fastText write."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import lzma
 import zlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+
+from hybonet.extras import encoder_in
 
 #: So many first words of a file are kept whether the data has them or not: the files begin with frequent ones.
 KEPT = 50_000
@@ -25,13 +27,7 @@ PADDING, UNKNOWN, FIRST = 0, 1, 2
 
 @dataclass(frozen=True, repr=False)
 class WordVectors:
-    """A table of vectors: row 0 is padding (zero), row 1 stands for every unknown word (the mean), then the words.
-
-    Example:
-        >>> vectors = WordVectors(("dog", "Paris"), torch.tensor([[1.0, 0.0], [0.0, 1.0]]))
-        >>> vectors.number("Dog"), vectors.number("paris"), vectors.table[UNKNOWN].tolist()
-        (2, 1, [0.5, 0.5])
-    """
+    """A table of vectors: row 0 is padding (zero), row 1 stands for every unknown word (the mean), then the words."""
 
     words: tuple[str, ...]
     vectors: Tensor
@@ -107,7 +103,7 @@ def read_vectors(path: str | Path, wanted: Collection[str] = (), *, keep: int = 
         elif seen <= keep or word in sought:
             rows[word] = _numbers(fields[-size:], where)
     if not rows:
-        raise ValueError(f"{path}: expected a word and its numbers a line, got an empty file; check the path")
+        raise ValueError(f"{path}: expected a word and its numbers per line, got an empty file; check the path")
     notes = (f"{path.name}: {repeated:,} repeated words, of which the first line counts",) if repeated else ()
     vectors = torch.from_numpy(np.stack(list(rows.values())))
     return WordVectors(tuple(rows), vectors, str(path), digest.hexdigest(), notes)
@@ -146,3 +142,68 @@ def _numbers(fields: Sequence[str], where: str) -> NDArray[np.float32]:
             "word; remove the line"
         )
     return row
+
+
+#: What is said instead of a file.
+HASHED = "hashed"
+_SIZE = 100
+#: Parts of words have one of so many random vectors; parts of so many letters.
+_BUCKETS, _LETTERS = 1 << 14, (3, 4, 5)
+_AT_A_TIME = 128
+
+
+def hashed_vectors(words: Collection[str]) -> WordVectors:
+    """A vector for every word, from its letters alone: the mean of random ones of its parts, which are hashed.
+
+    Words that share parts (run, runs, runner) are near each other; of meaning they know nothing more. The same word has
+    the same vector everywhere.
+
+    Example:
+        >>> found = hashed_vectors(["runner", "runners", "violet"])
+        >>> unit = torch.nn.functional.normalize(found.vectors)
+        >>> bool(unit[0] @ unit[1] > 0.5), bool((unit[0] @ unit[2]).abs() < 0.5)
+        (True, True)
+    """
+    forms = sorted({word.lower() for word in words}) or [""]
+    vectors = torch.stack([_random()[torch.tensor(_parts(word))].sum(0) for word in forms])
+    vectors = torch.nn.functional.normalize(vectors)
+    note = "words are read by their letters alone (hashed); vectors with meaning (--words, such as GloVe's) do better"
+    return WordVectors(tuple(forms), vectors, HASHED, _checksum(vectors), (note,))
+
+
+@lru_cache(maxsize=1)
+def _random() -> Tensor:
+    return torch.randn(_BUCKETS, _SIZE, generator=torch.Generator().manual_seed(0))
+
+
+def _parts(word: str) -> list[int]:
+    """Buckets of a word and of its parts; those at its ends know that they are there."""
+    marked = f"<{word}>"
+    parts = [marked, *(marked[at : at + n] for n in _LETTERS for at in range(len(marked) - n + 1))]
+    return [
+        int.from_bytes(hashlib.blake2b(part.encode("utf-8", "surrogatepass"), digest_size=4).digest(), "big") % _BUCKETS
+        for part in parts
+    ]
+
+
+@torch.no_grad()
+def encoder_vectors(folder: Path, words: Collection[str]) -> WordVectors:
+    """What a Hugging Face sentence encoder in a folder makes of every word by itself: the mean of its last layer."""
+    tokenizer, model = encoder_in(folder, "a file of word vectors, or a Hugging Face model")
+    forms, parts = sorted(words) or [""], []
+    for start in range(0, len(forms), _AT_A_TIME):
+        # One by one where there is no piece for padding.
+        some = forms[start : start + _AT_A_TIME]
+        batches = [some] if tokenizer.pad_token_id is not None else [[word] for word in some]
+        for batch in batches:
+            coded = tokenizer(batch, return_tensors="pt", padding=len(batch) > 1, truncation=True)
+            last = model(input_ids=coded["input_ids"], attention_mask=coded["attention_mask"]).last_hidden_state
+            mask = coded["attention_mask"][..., None].to(last)
+            parts.append((last * mask).sum(1) / mask.sum(1).clamp_min(1))
+    vectors = torch.cat(parts).float()
+    note = f"words are read by the sentence encoder {folder.name}, each by itself"
+    return WordVectors(tuple(forms), vectors, str(folder), _checksum(vectors), (note,))
+
+
+def _checksum(vectors: Tensor) -> str:
+    return hashlib.sha256(vectors.contiguous().numpy().tobytes()).hexdigest()

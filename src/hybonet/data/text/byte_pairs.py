@@ -85,12 +85,7 @@ def cut_word(word: str, ranks: dict[tuple[str, str], int]) -> tuple[str, ...]:
 
 
 def read_codes(file: SourceFile) -> list[tuple[str, str]]:
-    r"""The merges of a file that subword-nmt's ``learn-bpe`` has written.
-
-    Example:
-        >>> read_codes(SourceFile("codes", "codes", b"#version: 0.2\ne n</w>\nt h\n"))
-        [('e', 'n</w>'), ('t', 'h')]
-    """
+    """The merges of a file that subword-nmt's ``learn-bpe`` has written."""
     merges = []
     for number, line in enumerate(decode_text(file.content, file.source).rstrip("\n").split("\n"), 1):
         if number == 1 and line.startswith("#version"):

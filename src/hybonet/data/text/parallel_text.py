@@ -115,7 +115,7 @@ def read_aligned(source: SourceFile, target: SourceFile, notes: list[str]) -> Pa
 
 
 def read_table(file: SourceFile, notes: list[str]) -> Pairs:
-    r"""Pairs of a file with source, tab and target a line; a header is skipped, and a pair with an empty side left out.
+    r"""Pairs of a file with source, tab and target per line; a header and pairs with an empty side are left out.
 
     Example:
         >>> read_table(SourceFile("a.tsv", "a.tsv", b"en\tde\na dog\tein Hund\n"), []).target
@@ -144,13 +144,7 @@ def _is_header(row: Sequence[str]) -> bool:
 
 
 def note_shared(splits: Mapping[str, Pairs]) -> list[str]:
-    """A note for every split with sentences that training has seen.
-
-    Example:
-        >>> dogs = Pairs(("a dog",), ("ein Hund",))
-        >>> note_shared({"train": dogs, "test": dogs})
-        ['1 of 1 pairs of test also occur in train']
-    """
+    """A note for every split with sentences that training has seen."""
     seen = set(splits["train"])
     counts = {name: sum(pair in seen for pair in pairs) for name, pairs in splits.items() if name != "train"}
     return [f"{n:,} of {len(splits[name]):,} pairs of {name} also occur in train" for name, n in counts.items() if n]
@@ -160,7 +154,7 @@ def _lines(file: SourceFile) -> list[str]:
     """Lines of a text file. Only line feeds end them: other separators of Unicode occur inside sentences."""
     text = decode(file.content, file.source)
     if not text.strip():
-        raise ValueError(f"{file.source}: expected sentences, got an empty file; give one with a sentence a line")
+        raise ValueError(f"{file.source}: expected sentences, got an empty file; give one with a sentence per line")
     return [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
 
 

@@ -30,7 +30,6 @@ class TextBatch:
     share: float = 1.0
 
     def to(self, device: str | torch.device) -> TextBatch:
-        """The same on a device."""
         source, target_in, target_out = (each.to(device) for each in (self.source, self.target_in, self.target_out))
         return TextBatch(source, target_in, target_out, self.tokens, self.share)
 
@@ -110,7 +109,6 @@ class Sequences:
 
     @classmethod
     def pack(cls, sequences: Iterable[Sequence[int]]) -> Sequences:
-        """From lists of numbers."""
         rows = list(sequences)
         lengths = torch.tensor([0, *map(len, rows)])
         values = torch.tensor([number for row in rows for number in row], dtype=torch.int32)
@@ -124,16 +122,10 @@ class Sequences:
 
     @property
     def lengths(self) -> Tensor:
-        """Length of each ``(n,)``."""
         return self.starts.diff()
 
     def padded(self, rows: Iterable[int], *, begin: bool = False, end: bool = False) -> Tensor:
-        """Some of them side by side ``(rows, longest)``, with the tokens of begin and end if asked for.
-
-        Example:
-            >>> Sequences.pack([[5, 6], [7]]).padded([0, 1], end=True).tolist()
-            [[5, 6, 3], [7, 3, 0]]
-        """
+        """Some of them side by side ``(rows, longest)``, with the tokens of begin and end if asked for."""
         before, after = torch.tensor([BOS] * begin, dtype=torch.long), torch.tensor([EOS] * end, dtype=torch.long)
         return pad_sequence([torch.cat((before, self[row], after)) for row in rows], True, PAD)
 
@@ -186,7 +178,7 @@ def encode_splits(
                     "taken for unknown words"
                 )
         for language, side in zip(text.languages, zip(*numbers, strict=True), strict=False):
-            unknown, tokens = (sum(map(count, side)) for count in (_unknown, len))
+            unknown, tokens = sum(each.count(UNK) for each in side), sum(map(len, side))
             if unknown:
                 notes.append(
                     f"{unknown:,} of {tokens:,} {language} tokens of {name} ({unknown / tokens:.1%}) are not in the "
@@ -197,7 +189,3 @@ def encode_splits(
             Sequences.pack(first for first, _ in cut), Sequences.pack(second for _, second in cut)
         )
     return splits, notes
-
-
-def _unknown(numbers: list[int]) -> int:
-    return numbers.count(UNK)

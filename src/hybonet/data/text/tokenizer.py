@@ -38,12 +38,7 @@ class TokenVocabulary:
 
     @classmethod
     def from_counts(cls, sentences: Iterable[Sequence[str]], size: int | None = None) -> TokenVocabulary:
-        """The most frequent tokens of sentences, at most ``size`` with the special ones.
-
-        Example:
-            >>> TokenVocabulary.from_counts([["a", "b", "a"], ["c", "b"]], size=6).tokens([4, 5])
-            ['a', 'b']
-        """
+        """The most frequent tokens of sentences, at most ``size`` with the special ones."""
         counts = Counter(token for sentence in sentences for token in sentence if token not in SPECIAL)
         # Equal counts in the order of the alphabet: the same text gives the same numbers.
         ranked = sorted(counts, key=lambda token: (-counts[token], token))
@@ -61,11 +56,9 @@ class TokenVocabulary:
         return self._tokens[len(SPECIAL) :]
 
     def numbers(self, tokens: Iterable[str]) -> list[int]:
-        """Numbers of tokens."""
         return [self._numbers.get(token, UNK) for token in tokens]
 
     def tokens(self, numbers: Iterable[int]) -> list[str]:
-        """Tokens of numbers."""
         return [self._tokens[number] for number in numbers]
 
 
@@ -94,15 +87,7 @@ class Tokenizer(Protocol):
 
 
 class Words:
-    """Tokens separated by spaces: text that something else has cut already.
-
-    Example:
-        >>> words = Words.from_text(["the dog sleeps", "the cat"])
-        >>> words.encode("the dog flies")
-        [4, 6, 1]
-        >>> words.decode([4, 6, 3])
-        'the dog'
-    """
+    """Tokens separated by spaces: text that something else has cut already."""
 
     def __init__(self, vocabulary: TokenVocabulary) -> None:
         self.vocabulary = vocabulary

@@ -33,13 +33,7 @@ def read_conllu(path: str | Path) -> list[DependencyTree]:
 
 
 def parse_conllu(source: SourceFile) -> list[DependencyTree]:
-    r"""The trees of a file that was read.
-
-    Example:
-        >>> parse_conllu(SourceFile("mine.conllu", "mine.conllu", b"1\tdogs\tdog\tNOUN\t_\t_\t2\n"))
-        Traceback (most recent call last):
-        ValueError: mine.conllu, line 1: expected 10 columns separated by tabs, got 7; ...
-    """
+    """The trees of a file that was read."""
     trees = [_tree(source.source, block) for block in _blocks(decode(source.content, source.source))]
     if not trees:
         raise ValueError(f"{source.source}: expected at least one sentence, got none; {_HINT}")
@@ -52,13 +46,7 @@ def write_conllu(path: Path, trees: Iterable[DependencyTree]) -> None:
 
 
 def conllu_text(trees: Iterable[DependencyTree]) -> str:
-    """Trees as CoNLL-U; what they do not know (lemmas, features) is left as ``_``.
-
-    Example:
-        >>> print(conllu_text([DependencyTree(("Go",), ("VERB",), (0,))]).expandtabs(2))
-        # text = Go
-        1 Go  _ VERB  _ _ 0 _ _ _
-    """
+    """Trees as CoNLL-U; what they do not know (lemmas, features) is left as ``_``."""
     lines: list[str] = []
     for tree in trees:
         lines.append(f"# text = {tree.text}")
@@ -87,11 +75,7 @@ def _blocks(text: str) -> Iterator[list[tuple[int, str]]]:
 
 
 def _tree(source: str, block: list[tuple[int, str]]) -> DependencyTree:
-    words: list[str] = []
-    tags: list[str] = []
-    heads: list[int] = []
-    relations: list[str] = []
-    spaces: list[bool] = []
+    rows: list[tuple[str, str, int, str, bool]] = []  # word, tag, head, relation, and whether a space follows
     lines: list[int] = []
     token_end, token_space = 0, True
     for number, line in block:
@@ -101,21 +85,21 @@ def _tree(source: str, block: list[tuple[int, str]]) -> DependencyTree:
                 f"{source}, line {number}: expected 10 columns separated by tabs, got {len(cells)}; {_HINT}"
             )
         name, word, tag, head, relation, misc = (cells[place] for place in (0, 1, 3, 6, 7, 9))
-        space = "SpaceAfter=No" not in misc.split("|")
+        count, space = len(rows) + 1, "SpaceAfter=No" not in misc.split("|")
         if _EMPTY.fullmatch(name):
             continue
         if token := _RANGE.fullmatch(name):
             # The words of one token are written together: only after its last one the token's own space counts.
             token_end, token_space = int(token[2]), space
-            if int(token[1]) != len(words) + 1 or token_end <= int(token[1]):
+            if int(token[1]) != count or token_end <= int(token[1]):
                 raise ValueError(
-                    f"{source}, line {number}: expected a multiword token that starts with word {len(words) + 1}, got "
-                    f"{name!r}; write it before its first word, such as {len(words) + 1}-{len(words) + 2}"
+                    f"{source}, line {number}: expected a multiword token that starts with word {count}, got {name!r}; "
+                    f"write it before its first word, such as {count}-{count + 1}"
                 )
             continue
-        if not _WORD.fullmatch(name) or int(name) != len(words) + 1:
+        if not _WORD.fullmatch(name) or int(name) != count:
             raise ValueError(
-                f"{source}, line {number}: expected word {len(words) + 1} of the sentence in column ID, got {name!r}; "
+                f"{source}, line {number}: expected word {count} of the sentence in column ID, got {name!r}; "
                 "number the words of every sentence from 1, and leave an empty line between sentences"
             )
         if not word.strip():
@@ -125,19 +109,16 @@ def _tree(source: str, block: list[tuple[int, str]]) -> DependencyTree:
                 f"{source}, line {number}: expected the number of a word or 0 in column HEAD, got {head!r}; the file "
                 "needs trees, so run a parser over it"
             )
-        count = len(words) + 1
-        words.append(word)
-        tags.append(tag)
-        heads.append(int(head))
-        relations.append(relation)
-        spaces.append((token_space if count == token_end else False) if count <= token_end else space)
+        if count <= token_end:
+            space = token_space and count == token_end
+        rows.append((word, tag, int(head), relation, space))
         lines.append(number)
-    if not words:
+    if not rows:
         raise ValueError(f"{source}, line {block[0][0]}: expected words, got empty nodes or multiword tokens alone")
-    if token_end > len(words):
+    if token_end > len(rows):
         raise ValueError(f"{source}, line {lines[-1]}: expected word {token_end} of a multiword token, found its end")
     try:
-        return DependencyTree(tuple(words), tuple(tags), tuple(heads), tuple(relations), tuple(spaces))
+        return DependencyTree(*zip(*rows, strict=True))
     except ValueError as error:
         raise ValueError(
             f"{source}, lines {lines[0]} to {lines[-1]}: {error}; correct column HEAD of this sentence"

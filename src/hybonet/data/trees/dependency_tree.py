@@ -126,12 +126,7 @@ class DependencyTree:
 
 
 def heads_of(edges: Sequence[tuple[int, int]], root: int, count: int) -> tuple[int, ...]:
-    """Heads (numbered from 1, 0 for the root) of an undirected tree on places 0 to count - 1, hung from its root.
-
-    Example:
-        >>> heads_of([(0, 1), (1, 2)], root=1, count=3)
-        (2, 0, 2)
-    """
+    """Heads (numbered from 1, 0 for the root) of an undirected tree on places 0 to count - 1, hung from its root."""
     neighbours: list[list[int]] = [[] for _ in range(count)]
     for a, b in edges:
         neighbours[a].append(b)

@@ -21,10 +21,6 @@ def memory_triples(data: Any, columns: Sequence[str | int] | None = None) -> dic
         data: a frame, rows, a PyKEEN ``TriplesFactory`` or ``Dataset``, a directed graph of networkx, or a mapping of
             parts. A tuple of two factories is train and test, of three train, valid and test.
         columns: names or positions of head, relation and tail.
-
-    Example:
-        >>> memory_triples([(1, "next", 2), (2, "next", 3)])["train"].heads
-        ['1', '2']
     """
     if isinstance(data, Sequence) and data and all(library_of(part) == "pykeen" for part in data):
         names = {1: ("train",), 2: ("train", "test"), 3: ("train", "valid", "test")}.get(len(data))

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from hybonet.data.io.first_row import first_row, header_note
-from hybonet.data.io.in_memory import SPLIT_NAMES, is_path
+from hybonet.data.io.column_choice import first_row, header_note
+from hybonet.data.io.in_memory import is_path
 from hybonet.data.io.json_file import ENDINGS as JSON
 from hybonet.data.io.json_file import is_json, json_table
 from hybonet.data.io.label_names import read_names
-from hybonet.data.io.source_file import PACKED, SourceFile, bare_name, read_source
+from hybonet.data.io.source_file import SourceFile, bare_name, read_source, split_files
 from hybonet.data.registry import DataSet, given_options, locate
 from hybonet.data.triples.from_memory import memory_triples, triples_of
 from hybonet.data.triples.redundant_relations import (
@@ -94,8 +94,8 @@ def load_knowledge_graph(
     path = locate(data, "kg", given)
     if isinstance(path, DataSet):
         return _load_named(path)
-    files: dict[SplitName, Path] = _split_files(path) if path.is_dir() else {"train": path}
-    sources = {split: read_source(file) for split, file in files.items()}
+    files = _split_files(path) if path.is_dir() else {"train": path}
+    sources = {split: read_source(files[split]) for split in SPLITS if split in files}
     read = {
         split: triples_of(json_table(file), columns, file.source)
         if is_json(file)
@@ -180,23 +180,10 @@ def _without_headers(read: Mapping[SplitName, TripleFile]) -> tuple[dict[SplitNa
     return found, notes
 
 
-def _split_files(folder: Path) -> dict[SplitName, Path]:
-    names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
-    endings = [ending + packed for ending in (*ENDINGS, *JSON) for packed in ("", *PACKED)]
-    found: dict[SplitName, Path] = {}
-    for split in SPLITS:
-        matches = [
-            name
-            for name in names
-            if name.lower() in {stem + ending for stem in SPLIT_NAMES[split] for ending in endings}
-        ]
-        if len(matches) > 1:
-            raise ValueError(
-                f"{folder}: expected one file for {split}, got {', '.join(matches)}; move all but one elsewhere"
-            )
-        if matches:
-            found[split] = folder / matches[0]
+def _split_files(folder: Path) -> dict[str, Path]:
+    found = split_files(folder, (*ENDINGS, *JSON))
     if "train" not in found:
+        names = sorted(entry.name for entry in folder.iterdir() if entry.is_file())
         held = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "") if names else "no files"
         raise ValueError(
             f"{folder}: expected a file train.txt, train.tsv, train.csv or train.parquet (also .gz or .xz), got "

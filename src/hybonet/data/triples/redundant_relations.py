@@ -107,23 +107,13 @@ def group_redundant(triples: Ids, redundant: Sequence[RedundantRelations]) -> Id
 
 
 def first_rows(triples: Ids) -> Ids:
-    """Rows that hold each triple for the first time, ordered by head, relation, tail.
-
-    Example:
-        >>> first_rows(np.array([[1, 0, 2], [0, 0, 1], [1, 0, 2]])).tolist()
-        [1, 0]
-    """
+    """Rows that hold each triple for the first time, ordered by head, relation, tail."""
     keys = triple_keys(triples, *sizes_of(triples))
     return np.unique(keys, return_index=True)[1]
 
 
 def triple_keys(triples: Ids, entities: int, relations: int) -> Ids:
-    """One number for each triple, ordered as the triples are.
-
-    Example:
-        >>> triple_keys(np.array([[0, 0, 1], [1, 0, 0]]), 2, 1).tolist()
-        [1, 2]
-    """
+    """One number for each triple, ordered as the triples are."""
     if entities * entities * relations >= 2**63:
         raise ValueError(
             f"expected a graph whose triples can be numbered in 63 bits, got {entities:,} entities and {relations:,} "

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hybonet.data.io.cell_grid import row_place
+from hybonet.data.io.cell_grid import SHOWN, row_place, several_mistakes
 from hybonet.data.io.column_choice import ROLES, check_wanted, choose_columns, recognise_header
 from hybonet.data.io.source_file import SourceFile
 from hybonet.data.io.text_table import SEPARATOR_NAMES, TextTable, parse_table, separator_for
@@ -19,7 +19,6 @@ PARQUET = ".parquet"
 #: Endings a file of triples may have (before .gz or .xz).
 ENDINGS = (*SEPARATORS, PARQUET)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_SHOWN_PROBLEMS = 5
 
 
 @dataclass(frozen=True)
@@ -47,18 +46,13 @@ def read_triple_file(
     header: bool | None = None,
     separator: str | None = None,
 ) -> TripleFile:
-    r"""The triples of a TSV, CSV or Parquet file, in file order.
+    """The triples of a TSV, CSV or Parquet file, in file order.
 
     Args:
         columns: names or positions (from 0) of head, relation and tail. Without them a header in usual words
             (head/relation/tail, subject/predicate/object, source/type/target) decides, else the first three of three.
         header: whether the first row holds column names; None looks whether it does.
         separator: the character between columns; None takes it from the ending (tab for .txt and .tsv, comma for .csv).
-
-    Example:
-        >>> file = SourceFile("kin.csv", "kin.csv", b"subject,object,predicate\nann,bob,mother of\n")
-        >>> read_triple_file(file).relations
-        ['mother of']
     """
     if columns is not None:
         check_wanted(columns)
@@ -76,7 +70,7 @@ def checked_columns(
     """Heads, relations and tails without lines, each of them printable; ``where`` is a row's place, for messages."""
     problems = _bad_labels(cells, range(len(cells[0])))
     if problems:
-        shown = [(where(row), problems[row]) for row in sorted(problems)[:_SHOWN_PROBLEMS]]
+        shown = [(where(row), problems[row]) for row in sorted(problems)[:SHOWN]]
         raise _bad_rows(source, len(cells[0]), shown, len(problems))
     if not cells[0]:
         raise ValueError(f"{source}: expected at least one triple, got none; add rows")
@@ -117,7 +111,7 @@ def _read_text(
     heads, relations, tails = ([table.rows[at][place].strip() for at in wide_enough] for place in layout.places)
     problems |= _bad_labels((heads, relations, tails), wide_enough)
     if problems:
-        shown = [(table.where(at), problems[at]) for at in sorted(problems)[:_SHOWN_PROBLEMS]]
+        shown = [(table.where(at), problems[at]) for at in sorted(problems)[:SHOWN]]
         raise _bad_rows(file.source, len(numbers), shown, len(problems))
     may_have_header = header is None and not layout.header
     return TripleFile(file.source, file.sha256, heads, relations, tails, layout.header, may_have_header)
@@ -203,11 +197,8 @@ def _bad_rows(source: str, rows: int, shown: list[tuple[str, str]], total: int) 
     if total == 1:
         where, text = shown[0]
         return ValueError(f"{where}: {text}; correct or remove it, nothing was loaded")
-    lines = [f"{source}: {total:,} of {rows:,} rows are not triples; correct or remove them, nothing was loaded"]
-    lines += [f"  {where.removeprefix(source + ', ')}: {text}" for where, text in shown]
-    if total > len(shown):
-        lines.append(f"  and {total - len(shown):,} more")
-    return ValueError("\n".join(lines))
+    what = f"{total:,} of {rows:,} rows are not triples; correct or remove them, nothing was loaded"
+    return several_mistakes(source, what, shown, total)
 
 
 def _name_of(separator: str) -> str:

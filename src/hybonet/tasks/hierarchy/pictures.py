@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hybonet.data import display_name
+from hybonet.reporting.disk_page import draw_tree
 from hybonet.reporting.pictures import Pictures
-from hybonet.reporting.tree_pictures import draw_tree
 from hybonet.tasks.options import PlotOptions
 from hybonet.tasks.run_folder import source_name
 

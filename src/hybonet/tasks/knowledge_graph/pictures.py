@@ -10,9 +10,9 @@ from hybonet.data.triples.hierarchical import hierarchical_relations
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.geometry import Lorentz
 from hybonet.reporting.charts import draw_groups, draw_relation_bars, draw_reliability_of
+from hybonet.reporting.disk_page import DISK, PAGE, draw_tree
 from hybonet.reporting.geodesics import disk_view, radial_layout, view_note
 from hybonet.reporting.pictures import Pictures
-from hybonet.reporting.tree_pictures import DISK, PAGE, draw_tree
 from hybonet.tasks.knowledge_graph.models.tail_search import all_points
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
 from hybonet.tasks.knowledge_graph.options import Plot

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from hybonet.tasks.probing.settings import ProbeSettings
 from hybonet.tasks.probing.task import ProbeData, ProbeSplit
 from hybonet.tasks.probing.vectors import ENDINGS, read_vectors
 from hybonet.tasks.run_folder import CONFIG
+from hybonet.training.memory import memory_of_machine
 
 _MEMORY_SHARE = 0.8  # of the machine's, that states may take
 
@@ -78,16 +78,15 @@ def _from_vectors(path: Path, treebank: Treebank, settings: ProbeSettings, layer
             f"expected an encoder for control=random-weights, got the vectors {str(path)!r}, which have no weights; "
             "compute vectors with an untrained encoder, or use control=shuffled-labels"
         )
-    vectors = read_vectors(path, treebank)
-    count = vectors.states["train"].shape[1]
+    given, manifold = read_vectors(path, treebank)
+    count = given["train"].shape[1]
     wrong = next((number for number in layers or () if not 0 <= number < count), None)
     if wrong is not None:
         raise ValueError(f"expected layers from 0 to {count - 1} of {path}, got {wrong}; choose others")
     chosen = tuple(layers or range(count))
-    states = {split: found[:, list(chosen)] for split, found in vectors.states.items()}
-    splits = {split: ProbeSplit(treebank.trees(split), states[split]) for split in SPLITS}
+    splits = {split: ProbeSplit(treebank.trees(split), given[split][:, list(chosen)]) for split in SPLITS}
     about = {"kind": "vectors", "name": path.name}
-    return ProbeData(splits, vectors.manifold, chosen, _about(treebank, about, splits, {}))
+    return ProbeData(splits, manifold, chosen, _about(treebank, about, splits, {}))
 
 
 def _encoded(encoder: WordEncoder, treebank: Treebank, layers: Sequence[int] | None) -> ProbeData:
@@ -112,7 +111,7 @@ def _encoded(encoder: WordEncoder, treebank: Treebank, layers: Sequence[int] | N
 
 def _check_memory(states: Tensor, words: int, name: str) -> None:
     size = 4.0 * words * states.shape[1] * states.shape[2]
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    there = memory_of_machine()
     if size > _MEMORY_SHARE * there:
         raise ValueError(
             f"expected states that fit into the {there / 1e9:.1f} GB of this machine, but {states.shape[1]} layers of "

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from hybonet.extras import needed
+from hybonet.extras import encoder_in
 from hybonet.tasks.probing.models.word_encoder import ModuleEncoder, Pieces, Sentence
 
 #: What PyTorch says of a number that a table has no row for.
@@ -16,36 +16,17 @@ _OUTSIDE = re.compile(r"out of (range|bounds)")
 
 
 def huggingface_encoder(folder: Path, *, random_weights: bool = False, seed: int = 0) -> ModuleEncoder:
-    """The embedding and every layer of a model saved with ``save_pretrained``, tokenizer included.
-
-    Weights are read from safetensors alone, and no code of the folder is run.
-    """
-    transformers = needed("transformers", "a Hugging Face model", "huggingface")
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
-    try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
-        if random_weights:
-            torch.manual_seed(seed)
-            model = transformers.AutoModel.from_config(config)
-        else:
-            model = transformers.AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True)
-    except (OSError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0].removesuffix(".")
-        raise ValueError(
-            f"expected a Hugging Face model with its tokenizer in {str(folder)!r}, weights as safetensors, but: "
-            f"{reason}; save both there with save_pretrained"
-        ) from None
+    """The embedding and every layer of a model saved with ``save_pretrained``, tokenizer included."""
+    if random_weights:
+        torch.manual_seed(seed)
+    tokenizer, model = encoder_in(folder, trained=not random_weights)
     if not tokenizer.is_fast:
         raise ValueError(
             f"expected a fast tokenizer in {str(folder)!r}, which knows the word of every piece, got "
             f"{type(tokenizer).__name__}; save the fast one (tokenizer.json) there"
         )
-    model = model.get_encoder() if config.is_encoder_decoder else model
-    model.eval()
     padding = tokenizer.pad_token_id
-    longest = _longest(model, getattr(config, "max_position_embeddings", None), tokenizer.model_max_length)
+    longest = _longest(model, getattr(model.config, "max_position_embeddings", None), tokenizer.model_max_length)
 
     def layers(tokens: Tensor) -> tuple[Tensor, ...]:
         mask = torch.ones_like(tokens) if padding is None else (tokens != padding).long()
@@ -73,7 +54,7 @@ def huggingface_encoder(folder: Path, *, random_weights: bool = False, seed: int
         tokenize,
         padding=padding or 0,
         name=folder.resolve().name,
-        about={"kind": "huggingface", "model_type": config.model_type, "folder": folder.resolve().name},
+        about={"kind": "huggingface", "model_type": model.config.model_type, "folder": folder.resolve().name},
         # Without a piece for padding there is no telling it from text: one sentence at a time then.
         sentences_at_once=1 if padding is None else 32,
         longest=longest,

@@ -106,12 +106,7 @@ def draw_layers(
 
 
 def _apart(values: Sequence[float], least: float = 0.045) -> list[float]:
-    """Heights for labels: as near to the values as is readable.
-
-    Example:
-        >>> _apart([0.5, 0.5], least=0.1)
-        [0.5, 0.6]
-    """
+    """Heights for labels: as near to the values as is readable."""
     heights, below = list(values), -1.0
     for place in sorted(range(len(values)), key=lambda each: values[each]):
         heights[place] = max(values[place], below + least)

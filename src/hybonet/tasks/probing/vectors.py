@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -25,16 +24,8 @@ _LAYOUT = (
 )
 
 
-@dataclass(frozen=True)
-class WordVectors:
-    """States of a treebank's words by split, ``(words, layers, d)`` each."""
-
-    states: dict[str, Tensor]
-    manifold: Lorentz | None
-
-
-def read_vectors(path: Path, treebank: Treebank) -> WordVectors:
-    """The vectors of a file for the words of a treebank."""
+def read_vectors(path: Path, treebank: Treebank) -> tuple[dict[str, Tensor], Lorentz | None]:
+    """The vectors of a file for a treebank's words, ``(words, layers, d)`` by split, and what they are points of."""
     arrays = _read(path)
     K = arrays.pop("K", None)
     if K is not None and not (K.numel() == 1 and float(K) < 0):
@@ -51,16 +42,19 @@ def read_vectors(path: Path, treebank: Treebank) -> WordVectors:
     else:
         states = {split: _checked(path, split, arrays[split], manifold) for split in SPLITS}
     for split, found in states.items():
-        words = sum(map(len, treebank.trees(split)))
-        if len(found) != words:
-            raise ValueError(
-                f"{path}: expected {words:,} vectors for the words of {split} in {treebank.source}, got "
-                f"{len(found):,}; one for every word, punctuation too, none for multiword tokens and empty nodes"
-            )
+        _check_count(path, found, sum(map(len, treebank.trees(split))), f"{split} in {treebank.source}")
     shapes = {tuple(found.shape[1:]) for found in states.values()}
     if len(shapes) > 1:
         raise ValueError(f"{path}: expected the same layers and coordinates in all arrays, got {sorted(shapes)}")
-    return WordVectors(states, manifold)
+    return states, manifold
+
+
+def _check_count(path: Path, vectors: Tensor, words: int, of: str) -> None:
+    if len(vectors) != words:
+        raise ValueError(
+            f"{path}: expected {words:,} vectors for the words of {of}, got {len(vectors):,}; one for every word, "
+            "punctuation too, none for multiword tokens and empty nodes"
+        )
 
 
 def _read(path: Path) -> dict[str, Tensor]:
@@ -105,12 +99,7 @@ def _by_split(path: Path, states: Tensor, treebank: Treebank) -> dict[str, Tenso
     tree_at: dict[int, tuple[str, DependencyTree]] = {}
     for split in SPLITS:
         tree_at |= {place: (split, tree) for place, tree in zip(places[split], treebank.trees(split), strict=True)}
-    words = sum(len(tree) for _, tree in tree_at.values())
-    if len(states) != words:
-        raise ValueError(
-            f"{path}: expected {words:,} vectors for the words of {treebank.source}, got {len(states):,}; one for "
-            "every word, punctuation too, none for multiword tokens and empty nodes"
-        )
+    _check_count(path, states, sum(len(tree) for _, tree in tree_at.values()), treebank.source)
     parts: dict[str, list[Tensor]] = {split: [] for split in SPLITS}
     sentences = states.split([len(tree_at[place][1]) for place in sorted(tree_at)])
     for place, rows in zip(sorted(tree_at), sentences, strict=True):

@@ -15,6 +15,9 @@ from hybonet.geometry import Lorentz
 from hybonet.kernels.norm_clipping import NormClipping
 from hybonet.kernels.sparse_product import products_at
 
+#: The norm that rows are clipped to, and the manifold of the points that they make then.
+Clip = tuple[float, Lorentz] | None
+
 
 def per_triple_scores(
     question: Tensor,
@@ -51,36 +54,28 @@ def per_triple_scores(
     with torch.autocast("cpu", enabled=False):  # the kernels take one dtype, forwards and backwards
         question = question.to(table.dtype).contiguous()
         way = _InOnePass if kernels.run_on(table) else _PerTripleScores
-        return way.apply(question, table, bias, index.contiguous(), max_norm, manifold)
+        clip = None if max_norm is None else (max_norm, manifold or Lorentz())
+        return way.apply(question, table, bias, index.contiguous(), clip)
 
 
 class _InOnePass(torch.autograd.Function):
     """By compiled loops: every row is read once for all that is made of it."""
 
     @staticmethod
-    def forward(
-        ctx: Any,
-        question: Tensor,
-        table: Tensor,
-        bias: Tensor | None,
-        index: Tensor,
-        max_norm: float | None,
-        manifold: Lorentz | None,
-    ) -> Tensor:
+    def forward(ctx: Any, question: Tensor, table: Tensor, bias: Tensor | None, index: Tensor, clip: Clip) -> Tensor:
         from hybonet.kernels.scoring_loops import score
 
-        clip, asked = max_norm is not None, question
+        ctx.clip, asked = clip is not None, question
         if clip:
             asked = question.clone()
             asked[:, 0] = 0.0  # the time that is stored is not that of the points
         scores = question.new_empty(index.shape)
         # Of a row that is clipped, a product and two numbers are kept for the way back.
         kept = question.new_empty(3, *(index.shape if clip else (0, 0)))
-        k = 1.0 if manifold is None else -1.0 / manifold.curvature
+        max_norm, k = (clip[0], -1.0 / clip[1].curvature) if clip else (0.0, 1.0)
         bias = question.new_empty(0) if bias is None else bias.to(question.dtype).contiguous()
-        score(question, asked, table, bias, index, clip, max_norm or 0.0, k, scores, *kept)
+        score(question, asked, table, bias, index, ctx.clip, max_norm, k, scores, *kept)
         ctx.save_for_backward(question, table, index, kept)
-        ctx.clip = clip
         return scores
 
     @staticmethod
@@ -102,29 +97,21 @@ class _InOnePass(torch.autograd.Function):
             back_to_table(
                 question, table, gradient, starts, places, ctx.clip, products, factors, times, of_table, of_bias
             )
-        return of_question, of_table if wants_table else None, of_bias if wants_bias else None, None, None, None
+        return of_question, of_table if wants_table else None, of_bias if wants_bias else None, None, None
 
 
 class _PerTripleScores(torch.autograd.Function):
     """By torch's sparse kernels."""
 
     @staticmethod
-    def forward(
-        ctx: Any,
-        question: Tensor,
-        table: Tensor,
-        bias: Tensor | None,
-        index: Tensor,
-        max_norm: float | None,
-        manifold: Lorentz,
-    ) -> Tensor:
+    def forward(ctx: Any, question: Tensor, table: Tensor, bias: Tensor | None, index: Tensor, clip: Clip) -> Tensor:
         ctx.save_for_backward(question, table, index)
         question, table = question.detach(), table.detach()
         ctx.clip, ctx.asked = None, question
-        if max_norm is None:
+        if clip is None:
             scores = _products(question, table, index)
         else:
-            ctx.clip = NormClipping.of(table, max_norm, manifold)
+            ctx.clip = NormClipping.of(table, *clip)
             ctx.factor, ctx.time = _look_up(ctx.clip.factor, index), _look_up(ctx.clip.time, index)
             ctx.asked = question.clone()
             ctx.asked[:, 0] = 0.0  # the time that is stored is not that of the points
@@ -150,7 +137,7 @@ class _PerTripleScores(torch.autograd.Function):
                 ctx.clip.back_(table, of_table, of_time, along=_totals(index, weight * ctx.products, len(table)))
         if wants_bias:
             of_bias = _totals(index, gradient, len(table))
-        return of_question, of_table, of_bias, None, None, None
+        return of_question, of_table, of_bias, None, None
 
 
 def _look_up(values: Tensor, index: Tensor) -> Tensor:

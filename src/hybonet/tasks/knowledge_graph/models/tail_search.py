@@ -80,18 +80,14 @@ class TailSearch:
             chosen = slice(start, start + _QUESTIONS)
             here = (rows >= start) & (rows < start + _QUESTIONS)
             query, offset = self.scorer.queries(heads[chosen], relations[chosen])
-            loops = self._loops(heads[chosen], relations[chosen])
+            extra = self.scorer.loop_score(relations[chosen])  # what the entities asked about have on top
+            loops = heads[chosen], self._bias.new_zeros(len(query)) if extra is None else extra
             found, scores, log_total = self._search(query, top, rows[here] - start, entities[here], loops)
             parts.append((found, scores + offset[:, None], log_total + offset))
         if not parts:
             nothing = heads.new_zeros(0, top)
             return BestTails(nothing, nothing.to(self._bias.dtype), self._bias.new_zeros(0))
         return BestTails(*(torch.cat(column) for column in zip(*parts, strict=True)))
-
-    def _loops(self, heads: Tensor, relations: Tensor) -> tuple[Tensor, Tensor]:
-        """The entities asked about, and what their scores have on top."""
-        extra = self.scorer.loop_score(relations)
-        return heads, self._bias.new_zeros(len(heads)) if extra is None else extra
 
     def _search(
         self, query: Tensor, top: int, rows: Tensor, entities: Tensor, loops: tuple[Tensor, Tensor]
@@ -141,14 +137,7 @@ class TailSearch:
 
 
 class ScoreSearch:
-    """Search for models whose score is no inner product, or in both directions: all scores, a few questions at a time.
-
-    Example:
-        >>> from hybonet.tasks.knowledge_graph.models import TransE
-        >>> best = ScoreSearch(TransE(100, 5, 16)).best(torch.tensor([3, 4]), torch.tensor([0, 9]), top=2)
-        >>> best.entities.shape
-        torch.Size([2, 2])
-    """
+    """Search by all scores, a few questions at a time: for scores that are no inner products, or of both directions."""
 
     def __init__(self, scorer: TripleModel) -> None:
         self.scorer = scorer

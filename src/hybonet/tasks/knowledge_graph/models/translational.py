@@ -119,10 +119,6 @@ class RotatE(VectorModel):
 
     def match(self, question: Tensor, relations: Tensor, candidates: Tensor) -> Tensor:
         if candidates.dim() == 3:
-            return self.margin - _moduli(question[:, None] - candidates)
+            real, imaginary = (question[:, None] - candidates).chunk(2, dim=-1)
+            return self.margin - (real.square() + imaginary.square()).clamp_min(LEAST).sqrt().sum(-1)
         return self.margin - sum_of_moduli(question, candidates)
-
-
-def _moduli(difference: Tensor) -> Tensor:
-    real, imaginary = difference.chunk(2, dim=-1)
-    return (real.square() + imaginary.square()).clamp_min(LEAST).sqrt().sum(-1)

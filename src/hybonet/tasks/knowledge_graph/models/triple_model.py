@@ -117,7 +117,6 @@ class TripleModel(nn.Module, ABC):
         return scores[:, 0] if single and pool is None else scores
 
     def reciprocal(self, relations: Tensor) -> Tensor:
-        """The inverse relations."""
         return (relations + self.num_relations) % (2 * self.num_relations)
 
     def _shares_of(self, relations: Tensor) -> Tensor:

@@ -154,7 +154,8 @@ class TripleScorer(LorentzModule, InnerProductModel):
         if self.transform == "tangent":
             v = dropout(self.manifold.logmap0(x), self.dropout, self.training)
             u = grouped_linear(v, self.relation_weight, relations)
-            return self.manifold.expmap0(_with_time_zero(u + self.relation_bias[relations]))
+            tangent = (u + self.relation_bias[relations])[:, 1:]
+            return self.manifold.expmap0(F.pad(tangent, (1, 0)))  # a tangent vector at the origin has no time
         x = dropout(x, self.dropout, self.training)
         u = grouped_linear(x, self.relation_weight, relations)
         bias = nn.functional.pad(self.relation_bias[:, 1:], (1, 0))  # none for the gate
@@ -192,8 +193,3 @@ class TripleScorer(LorentzModule, InnerProductModel):
 
     def extra_repr(self) -> str:
         return f"{self.num_entities} entities, {self.num_relations} relations, dim={self.dim}, scale={self.scale}"
-
-
-def _with_time_zero(v: Tensor) -> Tensor:
-    """A tangent vector at the origin from any vector: its time is 0."""
-    return torch.cat((torch.zeros_like(v[:, :1]), v[:, 1:]), dim=-1)

@@ -113,23 +113,15 @@ class LorentzProbe(TreeProbe):
     Args:
         dim: ambient coordinates of the probe's space.
         manifold: of the probe's space; states may have another curvature.
+        options: of :class:`StackedLorentzLinear`.
     """
 
     def __init__(
-        self,
-        layers: int,
-        in_features: int,
-        dim: int,
-        *,
-        of_points: bool,
-        form: ProbeForm = "paper",
-        scale: float = 10.0,
-        manifold: Lorentz | None = None,
+        self, layers: int, in_features: int, dim: int, *, of_points: bool, manifold: Lorentz, **options: Any
     ) -> None:
         super().__init__()
-        self.manifold = Lorentz() if manifold is None else manifold
-        self.of_points = of_points
-        options: dict[str, Any] = {"form": form, "scale": scale, "manifold": self.manifold}
+        self.manifold, self.of_points = manifold, of_points
+        options["manifold"] = manifold
         self.f_p: nn.Module = (
             StackedLorentzLinear(layers, in_features, dim, **options)
             if of_points
@@ -199,7 +191,7 @@ class TreeProbes(nn.Module):
 
     Args:
         states: the manifold that states are points of; None: they are Euclidean vectors.
-        scale, K: of the Lorentz probe's layers and space.
+        K, options: of the Lorentz probe's space, and of its layers (:class:`StackedLorentzLinear`).
     """
 
     def __init__(
@@ -210,20 +202,17 @@ class TreeProbes(nn.Module):
         dim: int,
         *,
         states: Lorentz | None = None,
-        form: ProbeForm = "paper",
-        scale: float = 10.0,
         K: float = -1.0,
+        **options: Any,
     ) -> None:
         super().__init__()
         self.kind, self.states = kind, states
+        of_points = states is not None
 
         def build() -> TreeProbe:
             if kind == "lorentz":
-                return LorentzProbe(
-                    layers, in_features, dim, of_points=states is not None, form=form, scale=scale, manifold=Lorentz(K)
-                )
-            features = in_features - (states is not None)
-            return {"poincare": PoincareProbe, "euclidean": EuclideanProbe}[kind](layers, features, dim)
+                return LorentzProbe(layers, in_features, dim, of_points=of_points, manifold=Lorentz(K), **options)
+            return {"poincare": PoincareProbe, "euclidean": EuclideanProbe}[kind](layers, in_features - of_points, dim)
 
         self.distance, self.depth = build(), build()
         self.register_buffer("stretch", torch.ones(layers, 1, 1))

@@ -30,7 +30,7 @@ class Windows(DecodingCache):
     """What each decoder layer still sees of earlier positions, ``(N, width - 1, h)``."""
 
     def __init__(self, memory: Memory, copies: int, layers: int) -> None:
-        self.memory, self.copies, self.position = memory, copies, 0
+        super().__init__(memory, copies)
         self.past: list[Tensor | None] = [None] * layers
 
     def reorder(self, rows: Tensor) -> None:

@@ -171,7 +171,7 @@ class LayerCaches(DecodingCache):
     """Keys and values of every decoder layer; those of the memory are kept once a sentence, not once a copy."""
 
     def __init__(self, memory: Memory, copies: int, layers: int) -> None:
-        self.memory, self.copies, self.position = memory, copies, 0
+        super().__init__(memory, copies)
         self.layers = [(KVCache(), KVCache()) for _ in range(layers)]
 
     def reorder(self, rows: Tensor) -> None:

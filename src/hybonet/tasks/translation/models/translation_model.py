@@ -35,6 +35,9 @@ class AttentionMaps(NamedTuple):
 class DecodingCache(ABC):
     """What a model remembers of the positions decoded so far, ``copies`` rows for each source sentence."""
 
+    def __init__(self, memory: Memory, copies: int) -> None:
+        self.memory, self.copies, self.position = memory, copies, 0
+
     @abstractmethod
     def reorder(self, rows: Tensor) -> None:
         """Keep these rows, in this order; rows of one sentence stay together, ``copies`` of each sentence kept."""

@@ -61,12 +61,7 @@ class MentionClassifier(nn.Module):
 
 
 def unit_length_on_average(vectors: Tensor, length: float = 1.0) -> Tensor:
-    """Vectors times one factor, so that their mean length (of those that are not zero) is ``length``.
-
-    Example:
-        >>> unit_length_on_average(torch.tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 15.0]])).norm(dim=-1)
-        tensor([0.0000, 0.5000, 1.5000])
-    """
+    """Vectors times one factor, so that their mean length (of those that are not zero) is ``length``."""
     norms = vectors.norm(dim=-1)
     used = norms > 0
     mean = norms[used].mean() if bool(used.any()) else norms.new_ones(())

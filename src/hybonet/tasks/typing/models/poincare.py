@@ -104,7 +104,7 @@ class HY(MentionClassifier):
         side = from_tangent(self.places, self.c)[place.sign() + 1]
         h = self.gru(into_ball(mobius_add(x, side, self.c), self.c), padding)
         q, k = (from_poincare(layer(h), K=-1.0) for layer in (self.query, self.key))
-        q = self._centre(q, padding)
+        q = self.pool(q, padding)
         distance = torch.acosh((q[:, None, 0] * k[..., 0] - (q[:, None, 1:] * k[..., 1:]).sum(-1)).clamp_min(1 + 1e-6))
         weights = torch.softmax((-distance).masked_fill(padding, -1e9), -1)
         c = self._midpoint(h, padding, weights)
@@ -118,9 +118,6 @@ class HY(MentionClassifier):
         towards = x @ (self.normals / length[:, None]).T
         inside = conformal * towards * torch.cosh(2 * self.offsets) - (conformal - 1) * torch.sinh(2 * self.offsets)
         return 2 * length * torch.asinh(inside) + self.bias
-
-    def _centre(self, points: Tensor, padding: Tensor) -> Tensor:
-        return self.pool(points, padding)
 
     def _midpoint(self, x: Tensor, padding: Tensor, weights: Tensor | None = None) -> Tensor:
         return to_poincare(self.pool(from_poincare(x, K=-1.0), padding, weights), K=-1.0)

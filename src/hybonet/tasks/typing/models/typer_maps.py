@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -49,31 +50,20 @@ class TangentEncoderLayer(LorentzModule):
     Queries, keys and values are cut into heads in the tangent space; residuals are added there. Takes the place of
     :class:`~hybonet.nn.LorentzTransformerEncoderLayer`.
 
-    Shapes: ``(N, L, d_model) -> (N, L, d_model)``; ``padding (N, L)`` is True where there is no word.
+    Shapes: ``(N, L, dim) -> (N, L, dim)``; ``padding (N, L)`` is True where there is no word.
     """
 
     def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int,
-        *,
-        attention_dropout: float = 0.0,
-        dropout: float = 0.0,
-        manifold: Lorentz,
+        self, dim: int, heads: int, feedforward: int, *, attention_dropout: float, dropout: float, manifold: Lorentz
     ) -> None:
         super().__init__(manifold)
-        self.heads, self.head_space = nhead, head_features(d_model, nhead) - 1
+        self.heads, self.head_space = heads, head_features(dim, heads) - 1
         self.attention_dropout = attention_dropout
-        inside = nhead * self.head_space + 1
-        self.q_proj, self.k_proj, self.v_proj = (
-            TangentLinear(d_model, inside, manifold=manifold, dropout=dropout) for _ in range(3)
-        )
-        self.out_proj = TangentLinear(inside, d_model, manifold=manifold, dropout=dropout)
-        self.linear1 = TangentLinear(d_model, dim_feedforward, manifold=manifold, dropout=dropout)
-        self.linear2 = TangentLinear(
-            dim_feedforward, d_model, manifold=manifold, activation=torch.relu, dropout=dropout
-        )
+        linear = partial(TangentLinear, manifold=manifold, dropout=dropout)
+        inside = heads * self.head_space + 1
+        self.q_proj, self.k_proj, self.v_proj = (linear(dim, inside) for _ in range(3))
+        self.out_proj = linear(inside, dim)
+        self.linear1, self.linear2 = linear(dim, feedforward), linear(feedforward, dim, activation=torch.relu)
 
     def _heads(self, x: Tensor) -> Tensor:
         tangent = self.manifold.logmap0(x)[..., 1:].unflatten(-1, (self.heads, self.head_space))
@@ -97,11 +87,6 @@ class ScaledMaps:
 
     Args:
         dropout: on the input of the linear layers.
-
-    Example:
-        >>> maps = ScaledMaps(Lorentz())
-        >>> maps.merge(8, dropout=0.1)(*maps.manifold.random_normal(2, 5, 8)).shape
-        torch.Size([5, 8])
     """
 
     manifold: Lorentz
