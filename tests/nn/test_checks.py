@@ -60,6 +60,14 @@ def test_always_and_never():
         hybonet.set_checks("often")
 
 
+def test_after_the_first_batch_nothing_is_computed(monkeypatch):
+    layer, x, looks = LorentzLinear(8, 8), Lorentz().random_normal(4, 8), []
+    monkeypatch.setattr(Lorentz, "check_point", lambda *_, **names: looks.append(names))
+    for _ in range(3):
+        layer(x)
+    assert looks == [{"name": "input"}]
+
+
 def test_a_wrong_curvature_between_layers_is_noticed():
     model = nn.Sequential(LorentzLinear(8, 8, manifold=Lorentz(-2.0)), LorentzLinear(8, 8))
     with pytest.warns(UserWarning, match="points of K = -2"):
