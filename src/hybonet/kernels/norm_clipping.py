@@ -239,8 +239,8 @@ class _ProductsWithPoints(torch.autograd.Function):
         of_x = of_rows = of_factor = None
         if wanted[0] or wanted[3]:
             of_x = torch.addmm(x, gradient, points, beta=0.0, alpha=ctx.number)
-        if wanted[3]:
-            of_factor = torch.dot(of_x.flatten(), x.flatten()) / ctx.number + constant * gradient.sum()
+            if wanted[3]:
+                of_factor = torch.dot(of_x.flatten(), x.flatten()) / ctx.number + constant * gradient.sum()
         if wanted[1]:
             place = points.narrow(1, 0, 1)
             time = place.clone()
