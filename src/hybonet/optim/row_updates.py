@@ -171,7 +171,9 @@ def adam_rows(
     m_time = m[:, :1].clone()
     m_square = tangent_square(x_time, m, m_time, k)
     full = s.abs() * m_square.sqrt()
-    rapidity = torch.minimum(full, _longest_step(x_time, s * m_time, k))
+    rapidity, near = full, _largest_coordinate(x.dtype) ** 0.5 * k**0.5
+    if not (_all_within(1.0, full) and _all_within(near, x_time)):  # nearly always, nothing is to be shortened
+        rapidity = torch.minimum(full, _longest_step(x_time, s * m_time, k))
     sinh = torch.sinh(rapidity)
     cosh = (1.0 + sinh.square()).sqrt()
     straight = s * (sinh / full.clamp_min(torch.finfo(x.dtype).tiny))
