@@ -33,6 +33,10 @@ def silent(layer, x):
             r"no time coordinate: lift\(features\) adds it",
         ),
         (Lorentz(-2.0).random_normal(4, 8), "these are points of K = -2: give all layers the same manifold"),
+        (
+            Lorentz().random_normal(4, 5, 8, generator=SEED).mean(1),
+            r"projx\(input\) .*mean of points, to_sheet\(input\) gives the centroid",
+        ),
         (torch.full((4, 8), torch.nan), "NaN or infinite coordinate at row 0"),
         (Lorentz().random_normal(4, 8).double(), r"right in float32, but not in float64; projx\(input\) rebuilds"),
     ],
