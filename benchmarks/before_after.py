@@ -53,7 +53,23 @@ def cases() -> dict[str, Callable[[], Any]]:
         table(index).square().sum().backward()
         return optimizer.step
 
+    def whole(rows: int, size: int, classes: int, count: int, update: str) -> Callable[[], Any]:
+        table = LorentzEmbedding(rows, size, **older(LorentzEmbedding))
+        head = LorentzDistanceHead(size, classes, **older(LorentzDistanceHead))
+        index, labels = torch.randint(rows, (count,)), torch.randint(classes, (count,))
+        optimizer = RiemannianAdam(torch.nn.ModuleList([table, head]), lr=1e-3, update=update)
+
+        def train() -> None:
+            optimizer.zero_grad()
+            torch.nn.functional.cross_entropy(head(table(index)), labels).backward()
+            optimizer.step()
+
+        return train
+
     return {
+        "a step of all, exact Adam: 2,048 of 40,000 rows of 32, 1,000 classes": whole(40_000, 32, 1000, 2048, "exact"),
+        "a step of all, exact Adam: 64 of 1,000 rows of 16, 20 classes": whole(1000, 16, 20, 64, "exact"),
+        "a step of all, chart Adam: 64 of 1,000 rows of 16, 20 classes": whole(1000, 16, 20, 64, "chart"),
         "embedding: 8,192 of 40,000 rows of 32": look_up(40_000, 32, 8192),
         "embedding: 64 of 1,000 rows of 16": look_up(1000, 16, 64),
         "head: 512 points of 32, 10,000 classes": scores(32, 10_000, 512),

@@ -5,7 +5,8 @@
 A small model (a table of points and a head of class points) sorts 2,000 words, with each tool. "Off" is the
 largest |<x,x> - 1/K|/x_t² of its points, as the model reads them; loss after 60 steps, processor time of a step.
 "Same" is how far that loss is from the loss without the tool, where the tool promises the same. Hugging Face's Trainer
-needs ``accelerate``, and Lightning's callbacks are tried where ``lightning`` is installed.
+needs ``accelerate``, and Lightning's callbacks are tried where ``lightning`` is installed. What looking at inputs costs
+(:func:`hybonet.set_checks`) is measured as well.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import statistics
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +31,8 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
 from benchmarks.environment import environment
-from hybonet import Lorentz
-from hybonet.nn import LorentzDistanceHead, LorentzEmbedding
+from hybonet import Lorentz, set_checks
+from hybonet.nn import LorentzDistanceHead, LorentzEmbedding, LorentzLinear
 from hybonet.optim import RiemannianAdam
 
 WORDS, CLASSES, SIZE, STEPS = 2000, 20, 32, 60
@@ -61,15 +63,17 @@ class Geoopt(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         draw, manifold = Lorentz().random_normal, geoopt.Lorentz()
-        self.table = geoopt.ManifoldParameter(draw(WORDS, SIZE, std=SIZE**-0.5), manifold=manifold)
-        self.head = geoopt.ManifoldParameter(draw(CLASSES, SIZE, std=SIZE**-0.5), manifold=manifold)
+        self.table = nn.Embedding(WORDS, SIZE, _weight=torch.empty(WORDS, SIZE))
+        self.table.weight = geoopt.ManifoldParameter(draw(WORDS, SIZE, std=SIZE**-0.5), manifold=manifold)
+        self.head = nn.utils.skip_init(nn.Linear, SIZE, CLASSES, bias=False)
+        self.head.weight = geoopt.ManifoldParameter(draw(CLASSES, SIZE, std=SIZE**-0.5), manifold=manifold)
 
     def forward(self, input_ids: Tensor, labels: Tensor | None = None) -> Any:
-        x = torch.nn.functional.embedding(input_ids, self.table)
-        return with_loss(2.0 + 2.0 * (x[:, 1:] @ self.head[:, 1:].T - x[:, :1] * self.head[:, 0]), labels)
+        x = self.table(input_ids)
+        return with_loss(2.0 + 2.0 * self.head(torch.cat((-x[:, :1], x[:, 1:]), dim=1)), labels)
 
     def points(self) -> Tensor:
-        return torch.cat((self.table, self.head))
+        return torch.cat((self.table.weight, self.head.weight))
 
 
 def off_manifold(x: Tensor) -> float:
@@ -82,18 +86,26 @@ def with_optimizer(make: Callable[..., torch.optim.Optimizer], **options: Any) -
 
 
 def train(
-    model: nn.Module, optimizer: torch.optim.Optimizer, *, average: str | None = None, compiled: bool = False
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    *,
+    average: str | None = None,
+    compiled: bool = False,
+    schedule: Callable[[torch.optim.Optimizer], Any] | None = None,
+    wrapped: nn.Module | None = None,
+    finish: Callable[[], nn.Module] | None = None,
 ) -> Any:
     averaged = None
     if average:
         decay = torch.optim.swa_utils.get_ema_multi_avg_fn(0.9) if average == "ema" else None
         averaged = AveragedModel(model, multi_avg_fn=decay)
     step = torch.compile(optimizer.step) if compiled else optimizer.step
+    scheduler = schedule(optimizer) if schedule else None
     times = []
 
     def closure() -> Tensor:
         optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(torch.arange(WORDS)), LABELS)
+        loss = nn.functional.cross_entropy((wrapped or model)(torch.arange(WORDS)), LABELS)
         loss.backward()
         return loss
 
@@ -104,16 +116,81 @@ def train(
         else:
             closure()
             step()
+        if scheduler is not None:
+            scheduler.step()
         if averaged is not None:
             averaged.update_parameters(model)
         times.append(time.process_time() - start)
-    return found(model if averaged is None else averaged.module, 1e3 * statistics.median(times[5:]))
+    end: Any = finish() if finish else model if averaged is None else averaged.module
+    return found(end, 1e3 * statistics.median(times[5:]))
 
 
 @torch.no_grad()
 def found(model: Any, milliseconds: float) -> dict[str, float]:
     loss = nn.functional.cross_entropy(model(torch.arange(WORDS)), LABELS).item()
+    if hasattr(model, "unshard"):
+        model.unshard()
     return {"off": off_manifold(model.points()), "loss": loss, "milliseconds": milliseconds}
+
+
+@contextmanager
+def one_process() -> Iterator[Any]:
+    """A group of processes that has one member, as DDP and FSDP2 want it; its mesh."""
+    with tempfile.TemporaryDirectory() as folder:
+        torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/store", rank=0, world_size=1)
+        try:
+            yield torch.distributed.device_mesh.init_device_mesh("cpu", (1,))
+        finally:
+            torch.distributed.destroy_process_group()
+
+
+def by_ddp(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, float]:
+    with one_process():
+        return train(model, optimizer, wrapped=nn.parallel.DistributedDataParallel(model))
+
+
+def by_fsdp2(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, float]:
+    """Sharded parameters are new ones, so that the optimiser is made anew."""
+    with one_process() as mesh:
+        torch.distributed.fsdp.fully_shard(model, mesh=mesh)
+        return train(model, type(optimizer)(model.parameters(), **ADAM))
+
+
+def by_sparse_ddp(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, float]:
+    model.table.sparse = True  # type: ignore[union-attr]
+    return by_ddp(model, optimizer)
+
+
+def by_lora(model: nn.Module, _: torch.optim.Optimizer) -> dict[str, float]:
+    """PEFT's adapters of the points' parameters, trained and merged."""
+    import peft
+
+    adapted = peft.get_peft_model(model, peft.LoraConfig(target_parameters=["table.weight", "head.weight"], r=4))
+    return train(adapted, ADAMW(adapted), finish=adapted.merge_and_unload)
+
+
+def by_resizing(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, float]:
+    """Trained; then Hugging Face adds 200 words to the table, drawn from the others' mean and covariance."""
+    import transformers
+
+    class Pretrained(transformers.PreTrainedModel):
+        config_class = transformers.PretrainedConfig
+
+        def __init__(self, config: Any) -> None:
+            super().__init__(config)
+            self.net = model
+
+        def get_input_embeddings(self) -> nn.Module:
+            return self.net.table
+
+        def set_input_embeddings(self, table: nn.Module) -> None:
+            self.net.table = table
+
+    def resized() -> nn.Module:
+        Pretrained(transformers.PretrainedConfig(vocab_size=WORDS)).resize_token_embeddings(WORDS + 200)
+        return model
+
+    return train(model, optimizer, finish=resized)
 
 
 def by_trainer(model: nn.Module, _: torch.optim.Optimizer) -> dict[str, float]:
@@ -183,11 +260,30 @@ TOOLS: dict[str, tuple[Callable[[nn.Module], torch.optim.Optimizer], Callable[..
         None,
     ),
     "Riemannian Adam, Lightning's EMA": (RIEMANNIAN, by_lightning("EMAWeightAveraging", decay=0.9), None),
+    "Riemannian Adam, OneCycleLR": (
+        RIEMANNIAN,
+        by_hand(schedule=lambda o: torch.optim.lr_scheduler.OneCycleLR(o, 0.02, total_steps=STEPS)),
+        None,
+    ),
+    "Riemannian Adam, DDP": (RIEMANNIAN, by_ddp, "Riemannian Adam"),
+    "Riemannian Adam, DDP, sparse rows": (RIEMANNIAN, by_sparse_ddp, "Riemannian Adam"),
+    "Riemannian Adam, FSDP2": (RIEMANNIAN, by_fsdp2, "Riemannian Adam"),
+    "Riemannian Adam, resize_token_embeddings": (RIEMANNIAN, by_resizing, "Riemannian Adam"),
     "AdamW": (ADAMW, by_hand(), None),
     "AdamW, Hugging Face's Trainer": (ADAMW, by_trainer, "AdamW"),
     "AdamW, foreach": (with_optimizer(torch.optim.AdamW, foreach=True, **ADAM), by_hand(), "AdamW"),
     "AdamW, fused": (with_optimizer(torch.optim.AdamW, fused=True, **ADAM), by_hand(), "AdamW"),
     "AdamW, AveragedModel": (ADAMW, by_hand(average="mean"), None),
+    "AdamW, CosineAnnealingLR": (
+        ADAMW,
+        by_hand(schedule=lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, STEPS)),
+        None,
+    ),
+    "AdamW, DDP": (ADAMW, by_ddp, "AdamW"),
+    "AdamW, FSDP2": (ADAMW, by_fsdp2, "AdamW"),
+    "AdamW, resize_token_embeddings": (ADAMW, by_resizing, "AdamW"),
+    "AdamW, PEFT's LoRA": (ADAMW, by_lora, None),
+    "Muon": (lambda model: torch.optim.Muon([p for p in model.parameters() if p.dim() == 2], **ADAM), by_hand(), None),
     "SGD with momentum": (with_optimizer(torch.optim.SGD, lr=1.0, momentum=0.9), by_hand(), None),
     "LBFGS": (with_optimizer(torch.optim.LBFGS, lr=0.1), by_hand(), None),
 }
@@ -203,6 +299,8 @@ def row(kind: type[nn.Module], name: str) -> dict[str, Any]:
         return run(model, make(model))
     except ImportError as error:
         return {"error": f"{error.name} is not installed"}
+    except (RuntimeError, ValueError) as error:  # a tool that refuses a model is a result
+        return {"error": f"{type(error).__name__}: {str(error).splitlines()[0][:100]}"}
 
 
 def measured() -> list[dict[str, Any]]:
@@ -217,6 +315,22 @@ def measured() -> list[dict[str, Any]]:
     return rows
 
 
+def checking() -> dict[str, float]:
+    """Milliseconds of a layer on 64 points of 32 coordinates, by what is looked at."""
+    layer, x = LorentzLinear(SIZE, SIZE), Lorentz().random_normal(64, SIZE)
+    times: dict[str, list[float]] = {when: [] for when in ("never", "once", "always")}
+    for _ in range(100):
+        for when, each in times.items():
+            set_checks(when)
+            layer(x)
+            start = time.process_time()
+            for _ in range(20):
+                layer(x)
+            each.append(1e3 * (time.process_time() - start) / 20)
+    set_checks("once")
+    return {when: statistics.median(each) for when, each in times.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path)
@@ -228,9 +342,11 @@ def main() -> None:
     table = Table("tool", *(f"{who}: {what}" for who in ("ours", "geoopt") for what in quantities))
     for each in rows:
         table.add_row(each["tool"], *(text for who in ("ours", "geoopt") for text in _cells(each[who])))
-    Console(width=160).print(table)
+    checks = checking()
+    Console(width=160).print(table, "A layer, by what is looked at:", checks)
     if arguments.json:
-        arguments.json.write_text(json.dumps({"environment": environment(), "rows": rows}, indent=1) + "\n")
+        record = {"environment": environment(), "rows": rows, "checks": checks}
+        arguments.json.write_text(json.dumps(record, indent=1) + "\n")
 
 
 def _cells(result: dict[str, Any]) -> list[str]:

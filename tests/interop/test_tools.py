@@ -66,6 +66,21 @@ def test_muon():
     assert_sound(net)
 
 
+@pytest.mark.parametrize("make", [torch.optim.AdamW, RiemannianAdam])
+def test_schedulers(make):
+    kinds = torch.optim.lr_scheduler
+    for schedule in (lambda o: kinds.OneCycleLR(o, 0.1, total_steps=6), lambda o: kinds.CosineAnnealingLR(o, 6)):
+        net = model()
+        optimizer = make(net.parameters(), lr=0.1)
+        scheduler, rates = schedule(optimizer), set()
+        for _ in range(5):
+            train(net, optimizer, 1)
+            scheduler.step()
+            rates.add(optimizer.param_groups[0]["lr"])
+        assert len(rates) == 5
+        assert_sound(net)
+
+
 @pytest.mark.parametrize("kind", ["mean", "ema"])
 @pytest.mark.parametrize("make", [torch.optim.AdamW, RiemannianAdam])
 def test_averaged_weights(kind, make):

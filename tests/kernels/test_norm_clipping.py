@@ -77,8 +77,7 @@ def test_a_look_up_is_rows_with_their_time(manifold, dtype, fast, length, paddin
         table = start.clone().requires_grad_()
         with kernels.switched(fast):
             if fused:
-                options = {"length": length, "padding_idx": padding_idx, "sparse": sparse}
-                out = looked_up(table, index, manifold, **options)
+                out = looked_up(table, index, manifold, length, padding_idx, sparse)
                 assert "_LookedUp" in type(out.grad_fn).__name__
             else:
                 out = module._in_plain_steps(length * F.embedding(index, table, padding_idx), None, manifold)
@@ -94,7 +93,7 @@ def test_second_derivatives_of_a_look_up(manifold):
     index, table = torch.tensor([1, 0, 1]), torch.randn(3, 4, dtype=torch.float64, requires_grad=True)
 
     def look_up(table):
-        return looked_up(table, index, manifold, length=2.0, padding_idx=None, sparse=False)
+        return looked_up(table, index, manifold, 2.0, None, False)
 
     assert torch.autograd.gradcheck(look_up, table)
     assert torch.autograd.gradgradcheck(look_up, table)
@@ -105,24 +104,52 @@ def test_points_that_are_none_stay_none():
     table[1, 2] = torch.nan
     for fast in (False, True):
         with kernels.switched(fast):
-            out = looked_up(table, torch.arange(3), Lorentz(), length=1.0, padding_idx=None, sparse=False)
+            out = looked_up(table, torch.arange(3), Lorentz(), 1.0, None, False)
         assert out.isnan().any(-1).tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize("fast", [False, True])
-@pytest.mark.parametrize("wanted", [(True, True, True), (False, True, False), (True, False, True)])
-def test_products_with_points_and_their_derivatives(manifold, wanted, fast):
+@pytest.mark.parametrize("wanted", [(True,) * 4, (False, True, False, False), (True, False, True, False)])
+@pytest.mark.parametrize("options", [{}, {"length": 2.0, "origin": 1.5}, {"constant": 0.7}])
+def test_products_with_points_and_their_derivatives(manifold, wanted, fast, options):
     torch.manual_seed(0)
-    inputs = [torch.randn(size, dtype=torch.float64) for size in ((2, 3, 4), (5, 4), (5,))]
-    given = [t.requires_grad_(asked) for t, asked in zip(inputs, wanted, strict=True)]
+    inputs = [torch.randn(size, dtype=torch.float64) for size in ((2, 3, 4), (5, 4), (5,), ())]
+    x, rows, bias, factor = (t.requires_grad_(asked) for t, asked in zip(inputs, wanted, strict=True))
     gradient, results = torch.randn(2, 3, 5, dtype=torch.float64), []
-    leaves = [t for t in given if t.requires_grad]
+    leaves = [t for t in (x, rows, bias, factor) if t.requires_grad]
+
+    def fused(*_):
+        return products_with_points(x, rows, bias, manifold, factor=factor, **options)
+
     with kernels.switched(fast):
-        fused = products_with_points(*given, manifold)
-        plain = F.linear(given[0], module._in_plain_steps(given[1], None, manifold), given[2])
-        for out in (fused, plain):
-            results.append((out, *torch.autograd.grad(out, leaves, gradient)))
-    assert "_ProductsWithPoints" in type(fused.grad_fn.next_functions[0][0]).__name__
-    for one, other in zip(*results, strict=True):
-        torch.testing.assert_close(one, other)
-    assert torch.autograd.gradgradcheck(lambda *_: products_with_points(*given, manifold), leaves)
+        out = fused()
+        assert "_ProductsWithPoints" in type(out.grad_fn.next_functions[0][0]).__name__
+        points = module._in_plain_steps(rows * options.get("length", 1.0), None, manifold)
+        shifted = x - torch.tensor([options.get("origin", 0.0), 0.0, 0.0, 0.0])
+        plain = factor * (manifold.cinner(shifted, points) + options.get("constant", 0.0)) + bias
+        for each in (out, out, plain):  # a graph may be gone through again
+            results.append((each, *torch.autograd.grad(each, leaves, gradient, retain_graph=True)))
+    for one in results[:2]:
+        torch.testing.assert_close(one, results[2])
+    for leaf in leaves:  # each alone
+        torch.testing.assert_close(
+            torch.autograd.grad(fused(), leaf, gradient), torch.autograd.grad(plain, leaf, gradient, retain_graph=True)
+        )
+    assert torch.autograd.gradgradcheck(fused, leaves)
+    alone = products_with_points(x.detach(), rows.detach(), None, manifold, **options)
+    expected = manifold.cinner(shifted, points) + options.get("constant", 0.0)
+    torch.testing.assert_close(alone, expected.detach())
+
+
+def test_products_with_points_too_far_out():
+    x, gradient, results = Lorentz().random_normal(3, 4), torch.randn(3, 2), []
+    for fused in (False, True):
+        rows = torch.tensor([[0.0, 1e30, 1.0, 0.0], [0.0, 1.0, 2.0, 3.0]], requires_grad=True)
+        if fused:
+            out = products_with_points(x, rows, None, Lorentz())
+        else:
+            out = Lorentz().cinner(x, module._in_plain_steps(rows, None, Lorentz()))
+        out.backward(gradient)
+        results.append((out.detach(), rows.grad))
+    assert not results[1][1][0, :2].any()  # what was cut stands still
+    torch.testing.assert_close(*results)

@@ -33,6 +33,10 @@ def silent(layer, x):
             r"no time coordinate: lift\(features\) adds it",
         ),
         (Lorentz(-2.0).random_normal(4, 8), "these are points of K = -2: give all layers the same manifold"),
+        (
+            Lorentz().random_normal(4, 5, 8, generator=SEED).mean(1),
+            r"projx\(input\) .*mean of points, to_sheet\(input\) gives the centroid",
+        ),
         (torch.full((4, 8), torch.nan), "NaN or infinite coordinate at row 0"),
         (Lorentz().random_normal(4, 8).double(), r"right in float32, but not in float64; projx\(input\) rebuilds"),
     ],
@@ -58,6 +62,14 @@ def test_always_and_never():
             layer(x)
     with pytest.raises(ValueError, match="'always', 'once' or 'never', got 'often'"):
         hybonet.set_checks("often")
+
+
+def test_after_the_first_batch_nothing_is_computed(monkeypatch):
+    layer, x, looks = LorentzLinear(8, 8), Lorentz().random_normal(4, 8), []
+    monkeypatch.setattr(Lorentz, "check_point", lambda *_, **names: looks.append(names))
+    for _ in range(3):
+        layer(x)
+    assert looks == [{"name": "input"}]
 
 
 def test_a_wrong_curvature_between_layers_is_noticed():

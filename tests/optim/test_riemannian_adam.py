@@ -411,6 +411,37 @@ def test_ordinary_gradients_never_give_nan(dtype, gradient, settings):
         assert all(value.isfinite().all() for value in found), (K, lr)
 
 
+def test_a_moment_that_cancels_is_no_reason_for_nan():
+    """A gradient that takes back the one before: of the first moment, little more than rounding is left."""
+    torch.manual_seed(0)
+    manifold, ends = Lorentz(-10.0), []
+    start, grad = manifold.random_normal(2000, 8, std=0.5).mul_(torch.arange(8) > 0), torch.randn(2000, 8)
+    for dtype in (torch.float32, torch.float64):
+        table = LorentzEmbedding(2000, 8, form="paper", manifold=manifold, dtype=dtype)
+        table.load_state_dict({**table.state_dict(), "weight": start})
+        optimizer = RiemannianAdam(table, lr=0.0)
+        for factor, lr in ((1.0, 0.0), (-0.9, 0.01)):
+            optimizer.param_groups[0]["lr"], table.weight.grad = lr, factor * grad.to(dtype)
+            optimizer.step()
+        ends.append(table.weight.detach().double())
+        assert all(value.isfinite().all() for value in optimizer.state[table.weight].values())
+    torch.testing.assert_close(ends[0], ends[1], rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("make", optimizers(), ids=KINDS)
+@pytest.mark.parametrize("decay", [0.0, 0.1])
+def test_start_values_and_gradients_far_beyond_the_usable(make, decay):
+    torch.manual_seed(0)
+    table = LorentzEmbedding(40, 8, form="paper", manifold=Lorentz(-1000.0))
+    optimizer = make(table)
+    optimizer.param_groups[0].update(weight_decay=decay, decay_manifold=True)
+    for _ in range(3):
+        table.weight.grad = torch.randn_like(table.weight)
+        table.weight.grad[3] = 1e36
+        optimizer.step()
+        assert table.points().isfinite().all()
+
+
 @pytest.mark.parametrize("update", ["exact", "chart"])
 def test_one_huge_gradient_does_not_destroy_its_row(update):
     ends = []

@@ -442,4 +442,4 @@ def _remedy(rows: Tensor, value: Tensor, row: int, dtype: torch.dtype, name: str
     other = value[row]
     if len(rows) > 1 and bool(((value - other).abs() <= precision(dtype).sheet_tolerance * (size - other)).all()):
         return f"these are points of K = {1 / other.item():.4g}: give all layers the same manifold; {rebuild}"
-    return rebuild
+    return f"{rebuild}; of a sum or mean of points, to_sheet({name}) gives the centroid"

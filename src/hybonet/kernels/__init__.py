@@ -33,8 +33,12 @@ def run_on(*tensors: Tensor, least: int = _LEAST) -> bool:
     """
     if _wanted is False or torch.compiler.is_compiling():
         return False
-    if _wanted is None and all(t.numel() < least for t in tensors):
-        return False
+    if _wanted is None:
+        for t in tensors:
+            if t.numel() >= least:
+                break
+        else:
+            return False
     usual = (torch.float32, torch.float64)
     return all(t.device.type == "cpu" and t.dtype in usual and t.is_contiguous() for t in tensors) and available()
 

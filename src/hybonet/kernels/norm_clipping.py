@@ -13,11 +13,13 @@ from hybonet import kernels
 from hybonet.geometry import Lorentz
 from hybonet.geometry.fused import readable
 from hybonet.geometry.lorentz import lift_onto
-from hybonet.geometry.numerics import precision
+from hybonet.geometry.numerics import Curvature, precision
 from hybonet.kernels.sparse_product import row_dots
 
 #: Numbers worked on at a time: they stay in the cache from the first pass over them to the last.
 _BLOCK = 1 << 17
+#: So few numbers are added up by one thread.
+_IN_ORDER = 1 << 15
 
 
 def clip_norms(rows: Tensor, max_norm: float | None, manifold: Lorentz) -> Tensor:
@@ -34,14 +36,15 @@ def clip_norms(rows: Tensor, max_norm: float | None, manifold: Lorentz) -> Tenso
 
 
 def looked_up(
-    table: Tensor, index: Tensor, manifold: Lorentz, *, length: float, padding_idx: int | None, sparse: bool
+    table: Tensor, index: Tensor, manifold: Lorentz, length: float, padding_idx: int | None, sparse: bool
 ) -> Tensor:
     """``clip_norms(length * F.embedding(index, table, padding_idx, sparse=sparse), None, manifold)`` as one function.
 
     Time is written into the rows that were looked up, and gradients go back to the table without a copy between.
     """
     if type(table) in (Tensor, nn.Parameter) and type(index) is Tensor and _quick(table, manifold):
-        return _LookedUp.apply(table, index, manifold, length, -1 if padding_idx is None else padding_idx, sparse)
+        options = manifold, length, -1 if padding_idx is None else padding_idx, sparse
+        return _LookedUp.apply(table, index, options)
     rows = F.embedding(index, table, padding_idx, sparse=sparse)
     return clip_norms(rows if length == 1.0 else rows * length, None, manifold)
 
@@ -150,55 +153,113 @@ class _Timed(torch.autograd.Function):
         return _of_chart(gradient, out, within=ctx.within), None
 
 
-def products_with_points(question: Tensor, rows: Tensor, bias: Tensor | None, manifold: Lorentz) -> Tensor:
-    """``F.linear(question, clip_norms(rows, None, manifold), bias)`` in one: ``(..., d), (C, d) -> (..., C)``."""
-    plain = all(type(t) in (Tensor, nn.Parameter) for t in (question, rows))
-    if plain and question.dtype == rows.dtype and _quick(rows, manifold):
-        if question.dim() == 2:
-            return _ProductsWithPoints.apply(question, rows, bias, manifold)
-        # Nobody might change a view that a function returns in place; nor may FSDP's modules return views.
-        flat = _ProductsWithPoints.apply(question.reshape(-1, question.shape[-1]), rows, bias, manifold)
-        return torch.ops.aten._unsafe_view(flat, [*question.shape[:-1], len(rows)])
-    return F.linear(question, clip_norms(rows, None, manifold), bias)
+def products_with_points(
+    x: Tensor,
+    rows: Tensor,
+    bias: Tensor | None,
+    manifold: Lorentz,
+    *,
+    factor: float | Tensor = 1.0,
+    length: Curvature = 1.0,
+    origin: Curvature = 0.0,
+    constant: Curvature = 0.0,
+    max_norm: float | None = None,
+) -> Tensor:
+    """``factor * (<x - o, c> + constant) + bias`` for the points c of rows times a length; ``(..., d) -> (..., C)``.
+
+    The time of o is ``origin``, and it has no space. One function where numbers may be looked at.
+    """
+    constants = length, origin, constant
+    plain = max_norm is None and all(type(t) in (Tensor, nn.Parameter) for t in (x, rows)) and x.dtype == rows.dtype
+    if not (plain and _quick(rows, manifold)):
+        return _products(x, clip_norms(rows * length, max_norm, manifold), bias, factor, origin, constant)
+    if x.dim() == 2:
+        return _ProductsWithPoints.apply(x, rows, bias, factor, manifold, constants)
+    # Nobody might change a view that a function returns in place; nor may FSDP's modules return views.
+    flat = _ProductsWithPoints.apply(x.reshape(-1, x.shape[-1]), rows, bias, factor, manifold, constants)
+    return torch.ops.aten._unsafe_view(flat, [*x.shape[:-1], len(rows)])
+
+
+def mirrored(x: Tensor, factor: float | Tensor, origin: Curvature = 0.0) -> Tensor:
+    """What gives factor · <x - o, c> in a plain product with c."""
+    if isinstance(factor, Tensor) or isinstance(origin, Tensor) or origin:
+        return torch.cat((factor * (origin - x[..., :1]), factor * x[..., 1:]), dim=-1)
+    signs = x.new_full(x.shape[-1:], factor)
+    signs[0] = -factor
+    return x * signs
+
+
+def _products(
+    x: Tensor, points: Tensor, bias: Tensor | None, factor: float | Tensor, origin: Curvature, constant: Curvature
+) -> Tensor:
+    constant = factor * constant
+    question = mirrored(x, factor, origin)
+    return F.linear(question, points) + constant if bias is None else F.linear(question, points, bias + constant)
 
 
 class _ProductsWithPoints(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, question: Tensor, rows: Tensor, bias: Tensor | None, manifold: Lorentz) -> Tensor:
-        points = rows.clone()
-        ctx.within, ctx.manifold = _write_time(points, manifold), manifold
-        ctx.save_for_backward(question, rows, points)
-        return F.linear(question, points, bias)
+    def forward(
+        ctx: Any,
+        x: Tensor,
+        rows: Tensor,
+        bias: Tensor | None,
+        factor: float | Tensor,
+        manifold: Lorentz,
+        constants: tuple[float, float, float],
+    ) -> Tensor:
+        length, origin, constant = ctx.constants = constants
+        ctx.number = factor.item() if isinstance(factor, Tensor) else factor
+        ctx.manifold = manifold
+        ctx.save_for_backward(x, rows, *([factor] if isinstance(factor, Tensor) else []))
+        ctx.points, ctx.within = _mirror_images(rows, length, manifold)
+        if constant or bias is None:
+            bias = ctx.number * constant + (x.new_zeros(1) if bias is None else bias)
+        return torch.addmm(bias, _from(x, origin), ctx.points.T, alpha=ctx.number)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        question, rows, points = ctx.saved_tensors
-        wanted, all_of = ctx.needs_input_grad, gradient.reshape(-1, gradient.shape[-1])
-        of_bias = all_of.sum(0) if wanted[2] else None
-        if torch.is_grad_enabled():  # a gradient of this gradient is wanted
-            inputs = [t for t, asked in zip((question, rows), wanted, strict=False) if asked]
-            out = F.linear(question, _in_plain_steps(rows, None, ctx.manifold))
-            found = iter(torch.autograd.grad(out, inputs, gradient, create_graph=True) if inputs else ())
-            return *(next(found) if asked else None for asked in wanted[:2]), of_bias, None
-        of_question = gradient @ points if wanted[0] else None
-        of_rows = all_of.T @ question.reshape(-1, question.shape[-1]) if wanted[1] else None
-        if of_rows is not None:
-            of_rows = _of_chart(of_rows, points, within=ctx.within, out=of_rows)
-        return of_question, of_rows, of_bias, None
+        x, rows, *learned = ctx.saved_tensors
+        (length, origin, constant), wanted = ctx.constants, ctx.needs_input_grad
+        of_bias = gradient.sum(0) if wanted[2] else None
+        if torch.is_grad_enabled() or not ctx.within:  # a gradient of this gradient is wanted, or some are cut
+            with_graph, factor = torch.is_grad_enabled(), learned[0] if learned else ctx.number
+            with torch.enable_grad():
+                points = _in_plain_steps(rows * length, None, ctx.manifold)
+                out = _products(x, points, None, factor, origin, constant)
+            inputs = [t for i, t in zip((0, 1, 3), (x, rows, *learned), strict=False) if wanted[i]]
+            found = iter(torch.autograd.grad(out, inputs, gradient, create_graph=with_graph) if inputs else ())
+            of_x, of_rows, of_factor = (next(found) if wanted[i] else None for i in (0, 1, 3))
+            return of_x, of_rows, of_bias, of_factor, None, None
+        # They become the gradient: a table is the most that is held, and whoever comes again makes them anew.
+        points, ctx.points = ctx.points, None
+        if points is None:
+            points, _ = _mirror_images(rows, length, ctx.manifold)
+        x = _from(x, origin)
+        of_x = of_rows = of_factor = None
+        if wanted[0] or wanted[3]:
+            of_x = torch.addmm(x, gradient, points, beta=0.0, alpha=ctx.number)
+            if wanted[3]:
+                of_factor = torch.dot(of_x.flatten(), x.flatten()) / ctx.number + constant * gradient.sum()
+        if wanted[1]:
+            place = points.narrow(1, 0, 1)
+            time = place.clone()
+            of_rows = points.addmm_(gradient.T, x, beta=0.0, alpha=ctx.number * length)
+            of_rows.addcmul_(rows, place / time, value=length)
+            place.zero_()
+        return of_x if wanted[0] else None, of_rows, of_bias, of_factor, None, None
 
 
 class _LookedUp(torch.autograd.Function):
     """Rows of a table, times a length, with their time."""
 
     @staticmethod
-    def forward(
-        ctx: Any, table: Tensor, index: Tensor, manifold: Lorentz, length: float, padding: int, sparse: bool
-    ) -> Tensor:
+    def forward(ctx: Any, table: Tensor, index: Tensor, options: tuple[Lorentz, float, int, bool]) -> Tensor:
+        manifold, length, padding, sparse = ctx.options = options
         out = torch.embedding(table, index, padding, False, sparse)
         if length != 1.0:
             out.mul_(length)
         ctx.within = _write_time(out, manifold)
-        ctx.options = manifold, length, padding, sparse
         ctx.save_for_backward(table, index, out)
         return out
 
@@ -209,48 +270,67 @@ class _LookedUp(torch.autograd.Function):
         if torch.is_grad_enabled():  # a gradient of this gradient is wanted
             rows = torch.embedding(table, index, padding, False, sparse)
             points = _in_plain_steps(rows * length, None, manifold)
-            return torch.autograd.grad(points, table, gradient, create_graph=True)[0], *(None,) * 5
+            return torch.autograd.grad(points, table, gradient, create_graph=True)[0], None, None
         if ctx.within and not sparse and kernels.run_on(gradient, out) and table.dtype == gradient.dtype:
             from hybonet.kernels.row_updates import scatter_chart
 
             of_table = torch.zeros_like(table)
             places = index.reshape(-1)
             scatter_chart(*_matrices(gradient, out), places, length, padding, of_table, torch.get_num_threads())
-            return of_table, *(None,) * 5
+            return of_table, None, None
         of_rows = _of_chart(gradient, out, within=ctx.within)
         if length != 1.0:
             of_rows.mul_(length)
-        of_table = torch.ops.aten.embedding_backward(of_rows, index, len(table), padding, False, sparse)
-        return of_table, *(None,) * 5
+        if padding < 0 and not sparse and of_rows.numel() < _IN_ORDER:  # quicker than the gradient of torch's look-up
+            return torch.zeros_like(table).index_put_((index,), of_rows, accumulate=True), None, None
+        return torch.ops.aten.embedding_backward(of_rows, index, len(table), padding, False, sparse), None, None
 
 
-def _write_time(rows: Tensor, manifold: Lorentz) -> bool:
-    """Give rows their time, in place; whether no coordinate had to be cut."""
+def _mirror_images(rows: Tensor, length: float, manifold: Lorentz) -> tuple[Tensor, bool]:
+    """Points of rows times a length, with minus their time; whether no coordinate had to be cut."""
+    points = rows.clone() if length == 1.0 else rows * length
+    return points, _write_time(points, manifold, sign=-1)
+
+
+def _from(x: Tensor, origin: float) -> Tensor:
+    """x - o."""
+    if not origin:
+        return x
+    x = x.clone()
+    x.select(-1, 0).sub_(origin)
+    return x
+
+
+def _write_time(rows: Tensor, manifold: Lorentz, *, sign: int = 1) -> bool:
+    """Give rows their time, or minus it, in place; whether no coordinate had to be cut."""
     limit, k = longest(None, rows), -1.0 / manifold.curvature
     if kernels.run_on(rows):
         from hybonet.kernels.row_updates import add_time
 
         cut = torch.zeros(1, dtype=torch.bool)
         add_time(*_matrices(rows), k, limit, cut)
+        if sign < 0:
+            rows.select(-1, 0).neg_()
         return not cut.item()
     place = rows.select(-1, 0).fill_(k**0.5)  # then the length of the row is its time
     time = torch.linalg.vector_norm(rows, dim=-1)
     within = not time.numel() or time.max().item() < limit
     if not within:
         time = torch.linalg.vector_norm(rows.clamp_(-limit, limit), dim=-1)
-    place.copy_(time)
+    place.copy_(time) if sign > 0 else torch.neg(time, out=place)
     return within
 
 
-def _of_chart(gradient: Tensor, points: Tensor, *, within: bool, out: Tensor | None = None) -> Tensor:
+def _of_chart(gradient: Tensor, points: Tensor, *, within: bool) -> Tensor:
     """The gradient of rows from that of their points: time follows from space, dt/dx = x/t."""
     if within and kernels.run_on(gradient, points):
         from hybonet.kernels.row_updates import take_time
 
-        of_rows = torch.empty_like(points) if out is None else out
+        of_rows = torch.empty_like(points)
         take_time(*_matrices(gradient, points, of_rows))
         return of_rows
-    of_rows = torch.addcmul(gradient, points, gradient[..., :1] / points[..., :1], out=out)
+    share = gradient.narrow(-1, 0, 1) / points.narrow(-1, 0, 1)
+    of_rows = torch.addcmul(gradient, points, share)
     if not within:  # what was cut stands still
         limit = longest(None, points)
         of_rows = torch.ops.aten.hardtanh_backward(of_rows, points, -limit, limit)

@@ -200,14 +200,24 @@ def adam_on_sheet(
         g_time = g[row, 0] + weight_decay * x_time
         slope += x_time * g_time
         square += slope * slope / k - g[row, 0] * g[row, 0] - g_time * g_time
-        if not square < longest * longest:
-            # A gradient of any size is a direction to Adam: one that would overflow is shortened where it stands.
-            _shorten(x, g, row, k, longest / number(4))
+        if x_time > limit:  # as start values may be
+            for d in range(width):
+                x[row, d] = min(max(x[row, d], -limit), limit)
             square, slope, x_time = _measured(x, g, row, weight_decay, k)
             g_time = g[row, 0] + weight_decay * x_time
+        decay = weight_decay
+        if not square < longest * longest:
+            # A gradient of any size is a direction to Adam: one that would overflow is shortened where it stands.
+            for d in range(width):
+                g[row, d] += decay * x[row, d]
+            g[row, 0] += decay * x_time
+            decay = number(0)
+            _shorten(x, g, row, k, longest / number(4))
+            square, slope, x_time = _measured(x, g, row, decay, k)
+            g_time = g[row, 0]
         second = beta2 * v[row, 0] + number(lerp2) * (number(0) if square < 0 else square)
         v[row, 0] = second
-        slope = slope / k + weight_decay
+        slope = slope / k + decay
         length = number(0)
         m_time = m[row, 0] + lerp * (slope * x_time + g[row, 0] - number(2) * g_time - m[row, 0])
         for d in range(width):
@@ -215,6 +225,10 @@ def adam_on_sheet(
             m[row, d] = first
             length += first * first
         length -= m[row, 0] * m[row, 0]
+        if length < m[row, 0] * m[row, 0] / number(16):  # too little is left: rounding, or less than nothing
+            length = number(0)
+            for d in range(1, width):
+                length += m[row, d] * m[row, d]
         m_square = max((length - m_time * m_time) / k, length / (x_time * x_time))
         s = -step_size / (np.sqrt(second / correction2) + eps)
         full = abs(s) * np.sqrt(m_square)

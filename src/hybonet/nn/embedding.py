@@ -111,13 +111,12 @@ class LorentzEmbedding(LorentzModule, _Table):
             self.weight[self.padding_idx] = 0.0
 
     def forward(self, index: Tensor) -> Tensor:
-        if self.manifold.check:
-            self.manifold.check_point(self.points(), name="the embedding's table")
-        options: dict[str, Any] = {"padding_idx": self.padding_idx, "sparse": self.sparse}
-        length = self.length
+        manifold, length = self.manifold, self.length
+        if manifold.check:
+            manifold.check_point(self.points(), name="the embedding's table")
         if self.max_norm is None and not isinstance(length, Tensor):
-            return looked_up(self.weight, index, self.manifold, length=length, **options)
-        return self.on_sheet(F.embedding(index, self.weight, **options))
+            return looked_up(self.weight, index, manifold, length, self.padding_idx, self.sparse)
+        return self.on_sheet(F.embedding(index, self.weight, self.padding_idx, sparse=self.sparse))
 
     def points(self) -> Tensor:
         """All rows as :meth:`forward` gives them, ``(num_embeddings, embedding_dim)``, without a lookup.

@@ -14,7 +14,7 @@ from hybonet.geometry.fused import Fused
 from hybonet.geometry.numerics import Curvature, origin_time
 from hybonet.kernels.geodesic_softmax import geodesic_softmax_loss
 from hybonet.kernels.inner_softmax import Places, inner_softmax_loss
-from hybonet.kernels.norm_clipping import clip_norms, products_with_points
+from hybonet.kernels.norm_clipping import clip_norms, mirrored, products_with_points
 from hybonet.nn.embedding import LorentzEmbedding
 from hybonet.nn.module import LorentzModule, vectors_of_scalars, wide_in_autocast
 from hybonet.nn.scales import CLASS_GAIN, NORM_LENGTH, class_scale
@@ -153,22 +153,21 @@ class LorentzDistanceHead(LorentzModule):
         K = self.manifold.K
         if self.distance == "geodesic":
             points = self.points()
-            near = _geodesics(F.linear(_mirrored(x, 0.5 * K), points), K)
+            near = _geodesics(F.linear(mirrored(x, 0.5 * K), points), K)
             if self.at_origin:
                 near = near - self._from_origin(points)
             return near * -self._scale() if self.bias is None else self.bias - near * self._scale()
-        scale = 2.0 * self._scale()
-        if self.at_origin:
-            return self._products(_mirrored(x, scale, origin_time(K)), self.bias)
-        if self.bias is None:
-            return self._products(_mirrored(x, scale)) - scale / K
-        return self._products(_mirrored(x, scale), self.bias - scale / K)
-
-    def _products(self, question: Tensor, bias: Tensor | None = None) -> Tensor:
-        """``F.linear(question, self.points(), bias)``."""
-        if self.max_norm is None:
-            return products_with_points(question, self._rows(), bias, self.manifold)
-        return F.linear(question, self.points(), bias)
+        return products_with_points(
+            x,
+            self.weight,
+            self.bias,
+            self.manifold,
+            factor=2.0 * self._scale(),
+            length=self._row_length(),
+            origin=origin_time(K) if self.at_origin else 0.0,
+            constant=0.0 if self.at_origin else -1.0 / K,
+            max_norm=self.max_norm,
+        )
 
     def cross_entropy(
         self, x: Tensor, target: Tensor, *, ignore_index: int = -100, label_smoothing: float = 0.0
@@ -214,7 +213,7 @@ class LorentzDistanceHead(LorentzModule):
         bias = points.new_zeros(self.num_classes) if self.bias is None else self.bias
         if self.at_origin:
             bias = bias + self._scale() * self._from_origin(points)
-        return geodesic_softmax_loss(_mirrored(x, K), points, scale, bias, target, weight, smoothing=smoothing)
+        return geodesic_softmax_loss(mirrored(x, K), points, scale, bias, target, weight, smoothing=smoothing)
 
     def _from_origin(self, points: Tensor) -> Tensor:
         K = self.manifold.K
@@ -236,11 +235,12 @@ class LorentzDistanceHead(LorentzModule):
             >>> LorentzDistanceHead(8, 3).points().shape
             torch.Size([3, 8])
         """
-        return clip_norms(self._rows(), self.max_norm, self.manifold)
+        rows = self.weight * self._row_length() if self.form == "scaled" else self.weight
+        return clip_norms(rows, self.max_norm, self.manifold)
 
-    def _rows(self) -> Tensor:
-        """The weight in space coordinates."""
-        return self.weight * (self.length * origin_time(self.manifold.K)) if self.form == "scaled" else self.weight
+    def _row_length(self) -> Curvature:
+        """What 1 in ``weight`` is in space coordinates."""
+        return self.length * origin_time(self.manifold.K) if self.form == "scaled" else 1.0
 
     def inner_form(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Two matrices whose products are the logits up to a constant, for losses that never hold them all; of squared
@@ -259,7 +259,7 @@ class LorentzDistanceHead(LorentzModule):
         if self.distance == "geodesic":
             raise ValueError("geodesic distances are no inner products; use distance='squared'")
         self.check_input(x, self.in_features)
-        question = _mirrored(x, 2.0 * self._scale(), origin_time(self.manifold.K) if self.at_origin else 0.0)
+        question = mirrored(x, 2.0 * self._scale(), origin_time(self.manifold.K) if self.at_origin else 0.0)
         if self.bias is None:
             return question, self.points()
         question = torch.cat((question, x.new_ones(len(x), 1)), dim=-1)
@@ -269,17 +269,6 @@ class LorentzDistanceHead(LorentzModule):
         bias = "origin" if self.at_origin else self.bias is not None
         text = f"{self.in_features}, {self.num_classes}, bias={bias}, distance={self.distance}, form={self.form}"
         return text + (", tied=True" if self.tied else "")
-
-
-def _mirrored(x: Tensor, factor: float | Tensor, origin: Curvature = 0.0) -> Tensor:
-    """What gives factor · <x - o, c> in a plain product with c; points are fewer than classes as a rule, so they are
-    the side to mirror.
-    """
-    if isinstance(factor, Tensor) or isinstance(origin, Tensor) or origin:
-        return torch.cat((factor * (origin - x[..., :1]), factor * x[..., 1:]), dim=-1)
-    signs = x.new_full(x.shape[-1:], factor)
-    signs[0] = -factor
-    return x * signs
 
 
 class _Geodesics(Fused):

@@ -49,7 +49,7 @@ def riemannian_gradient(x: Tensor, g: Tensor, k: float | Tensor) -> Tensor:
 def tangent_square(x_time: Tensor, u: Tensor, u_time: Tensor, k: float | Tensor) -> Tensor:
     """<u,u>/k of a tangent vector, held above what rounding may take from it: its exact lower bound |u_s|²/x_t²."""
     time_square = u_time.square()
-    space_square = norm_square(u) - time_square
+    space_square = (norm_square(u) - time_square).clamp_min(0.0)
     return torch.maximum((space_square - time_square) / k, space_square / x_time.square())
 
 
@@ -82,6 +82,15 @@ def fill_time(x: Tensor, k: float | Tensor) -> Tensor:
     place = x[..., :1].fill_(k**0.5)  # then the length of a row is its time
     time = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
     place.copy_(time)
+    return time
+
+
+def _placed(x: Tensor, k: float | Tensor) -> Tensor:
+    """:func:`fill_time`; start values beyond the largest coordinate are cut."""
+    time, limit = fill_time(x, k), _largest_coordinate(x.dtype)
+    if not _all_within(limit, time):
+        x.clamp_(-limit, limit)
+        time = fill_time(x, k)
     return time
 
 
@@ -138,7 +147,7 @@ def adam_rows(
     The step is a multiple s of m itself, so the general :func:`move` shortens to two combinations of x and m; both are
     made in place, since cosh² - sinh² = 1 gives the new x from the new m. Passes over memory are all that counts here.
     """
-    x_time = fill_time(x, k)
+    x_time = _placed(x, k)
     if weight_decay:
         g = torch.add(g, x, alpha=weight_decay)
     slope, g_time = dot(x, g), g[:, :1].clone()  # columns are strided: one read of each
@@ -162,7 +171,9 @@ def adam_rows(
     m_time = m[:, :1].clone()
     m_square = tangent_square(x_time, m, m_time, k)
     full = s.abs() * m_square.sqrt()
-    rapidity = torch.minimum(full, _longest_step(x_time, s * m_time, k))
+    rapidity, near = full, _largest_coordinate(x.dtype) ** 0.5 * k**0.5
+    if not (_all_within(1.0, full) and _all_within(near, x_time)):  # nearly always, nothing is to be shortened
+        rapidity = torch.minimum(full, _longest_step(x_time, s * m_time, k))
     sinh = torch.sinh(rapidity)
     cosh = (1.0 + sinh.square()).sqrt()
     straight = s * (sinh / full.clamp_min(torch.finfo(x.dtype).tiny))
@@ -258,9 +269,13 @@ def sgd_rows(
     weight_decay: float,
 ) -> None:
     """One Riemannian SGD step with transported momentum."""
-    fill_time(x, k)
+    _placed(x, k)
     if weight_decay:
         g = torch.add(g, x, alpha=weight_decay)
+    if not _all_within(longest := _longest_gradient(x.dtype), g):
+        g = g.clamp(-longest, longest)
+    if m is not None and not _all_within(longest, m):  # it starts as a gradient
+        m.clamp_(-longest, longest)
     r = riemannian_gradient(x, g, k)
     if m is not None:
         m.mul_(momentum).add_(r, alpha=1 - dampening)
@@ -291,12 +306,12 @@ def chart_gradient(x: Tensor, g: Tensor, k: float | Tensor, *, precondition: boo
     else:
         h = g.clone() if precondition else g
     largest = _largest_slope(x.dtype)
+    if not _all_within(largest, h):
+        h = h.clamp(-largest, largest)
     if precondition:
         most = largest / _largest_coordinate(x.dtype)
         h.addcmul_(x, (dot(x, h) / k).clamp(-most, most))
         h[:, 0] = 0.0
-    if not _all_within(largest, h):
-        h = h.clamp(-largest, largest)
     return h
 
 
