@@ -136,15 +136,11 @@ def _text(answered: Answers | Measures, form: str, safe_csv: bool) -> str:
         return text
     if form == "json":
         return json.dumps(answered.as_json(), indent=1, ensure_ascii=False) + "\n"
-    rows: list[dict[str, Any]]
-    if isinstance(answered, dict):
-        columns, rows = ["measure", "value"], answered.rows()
-    else:
-        columns, rows = answered.columns, answered.records
+    rows = answered.rows()
     if safe_csv:
         rows = [{name: without_formula(cell) for name, cell in row.items()} for row in rows]
     buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, columns, delimiter="\t" if form == "tsv" else ",", lineterminator="\n")
+    writer = csv.DictWriter(buffer, answered.columns, delimiter="\t" if form == "tsv" else ",", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return buffer.getvalue()

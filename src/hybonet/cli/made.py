@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -37,7 +38,7 @@ def _parameter(name: str, field: Any) -> inspect.Parameter:
     about: dict[str, Any] = {"help": field.description, **limits}
     if extra.get("shown"):
         about["show_default"] = extra["shown"]
-    kind = field.annotation
+    kind = Path | None if field.annotation is Any else field.annotation  # data: objects of Python, or a file
     names = []
     if extra.get("flag"):
         names = [extra["flag"]]

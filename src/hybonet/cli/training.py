@@ -175,13 +175,13 @@ def _start(
     quiet: bool,
 ) -> None:
     """Load the data and write what a run starts from; nothing is loaded where ``out`` may not be written."""
-    from hybonet.tasks.api import load_data
+    from hybonet.tasks.api import load_data, notes_of
     from hybonet.tasks.run import start
     from hybonet.tasks.run_folder import check_target
 
     check_target(out, overwrite=overwrite)
     loaded = load_data(spec, data, settings, options)
-    tell_notes(() if quiet else getattr(loaded, "notes", ()))
+    tell_notes(() if quiet else notes_of(spec, settings, loaded))
     start(out, spec, settings, loaded, overwrite=overwrite, **about)
 
 

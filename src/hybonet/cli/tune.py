@@ -124,7 +124,7 @@ def tune(
     **values: Any,
 ) -> None:
     """Check everything, search, and show what was found; ``values`` are the task's options about data."""
-    from hybonet.tasks.api import load_data, settings_for
+    from hybonet.tasks.api import load_data, notes_of, settings_for
     from hybonet.training import Interrupted
     from hybonet.training.ranges import as_text, out_of_range
     from hybonet.tuning.progress import SearchReporter, TerminalSearchReporter
@@ -158,7 +158,7 @@ def tune(
     ranges = _ranges(settings, spec, recipe, options)
     loaded = load_data(spec, about_data.get("data"), settings, reading)
     tell = (lambda _: None) if quiet else tell_notes
-    tell(getattr(loaded, "notes", ()))
+    tell(notes_of(spec, settings, loaded))
     loaded = loaded.without_test() if hasattr(loaded, "without_test") else loaded
 
     def make_task(tried: Any) -> Task:

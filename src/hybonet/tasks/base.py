@@ -140,6 +140,8 @@ class Parts:
     guess: Callable[[Any], tuple[float, str]]
     #: ``edges_of(task)``: what is known of a graph in training, and how many nodes it has: for Gromov's delta.
     edges_of: Callable[[Any], tuple[Any, int]]
+    #: ``notes(settings, data)``: what is to be said of a training's data beside their own ``notes``.
+    notes: Callable[[Any, Any], Sequence[str]]
     #: What ``hybonet report`` shows of a record; or ``headline(record)``, where that depends on the record.
     headline: Headline | Callable[[Mapping[str, Any]], Headline]
     #: ``pictures(model, folder, options)``: draw into a folder, and return the files and what is missing, and why.

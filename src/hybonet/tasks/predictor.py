@@ -177,7 +177,7 @@ class Predictor:
         )
 
     @torch.no_grad()
-    def similar(self, name: str, top: int = 10) -> Answers:
+    def similar(self, name: str | int, top: int = 10) -> Answers:
         """What lies nearest to something that the model knows by name."""
         found = self.embedding()
         labels = list(found.labels)
@@ -192,9 +192,10 @@ class Predictor:
         )
 
     @staticmethod
-    def _place_of(name: str, labels: list[str], names: list[str]) -> int:
+    def _place_of(name: str | int, labels: list[str], names: list[str]) -> int:
         from hybonet.training.settings import near_match
 
+        name = str(name)
         for known in (labels, names):
             if name in known:
                 return known.index(name)

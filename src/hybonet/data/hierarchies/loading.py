@@ -96,7 +96,12 @@ def load_hierarchy(data: Any) -> Hierarchy:
     if isinstance(data, Hierarchy):
         return data
     if not is_path(data):
-        table = memory_table(list(data.edges()) if library_of(data) == "networkx" else data)
+        is_graph = library_of(data) == "networkx"
+        if is_graph and not data.is_directed():
+            raise ValueError(
+                f"expected a directed graph, with edges from child to parent, got {type(data).__name__}; give a DiGraph"
+            )
+        table = memory_table(list(data.edges()) if is_graph else data)
         edges = _table_edges(table)
         return Hierarchy.from_edges(edges, source=type(data).__name__, sha256=table.sha256)
     found = locate(data, "hierarchy")

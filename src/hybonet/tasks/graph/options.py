@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from hybonet.tasks.options import ExportOptions, Options, option
 
@@ -13,8 +12,8 @@ __all__ = ["DataOptions", "Evaluate", "ExportOptions", "GraphFiles", "Options", 
 class GraphFiles(Options):
     """How a graph is read from files."""
 
-    features: Path | None = option(None, "Table of node, number, number, … for a file of edges.")
-    labels: Path | None = option(None, "Table of node, label for a file of edges.")
+    features: Any = option(None, "Table of node, number, number, … for a file of edges.")
+    labels: Any = option(None, "Table of node, label for a file of edges.")
     label_column: str | None = option(
         None, "The column of the label, where there are several: a name, or a number from 0."
     )

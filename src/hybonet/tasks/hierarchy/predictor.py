@@ -57,14 +57,14 @@ class HierarchyModel(Predictor):
         return {"settings": self.task.settings.model_dump(), "hierarchy": write(folder, self.hierarchy)}
 
     @torch.no_grad()
-    def predict(self, node: str | list[str] | None = None, **options: Any) -> Answers:
+    def predict(self, node: Any = None, **options: Any) -> Answers:
         """Likely ancestors: of the points nearer to the origin, the nearest.
 
         Args:
             node: one name, or several; by default the nodes that have the most descendants.
             options: of ``hybonet predict``: ``top``.
         """
-        asked = Predict.checked({"node": [node] if isinstance(node, str) else node, **options})
+        asked = Predict.checked({"node": node, **options})
         names, closure = list(self.hierarchy.names), self.hierarchy.is_ancestor
         if asked.node:
             places = [self._place_of(name, names, names) for name in asked.node]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from hybonet.tasks.options import Options, PlotOptions, option
 
@@ -16,7 +16,7 @@ _BEST = "the best on validation"
 class DataOptions(Options):
     """Whose trees are to be found, and in which layers."""
 
-    trees: str | None = option(
+    trees: Any = option(
         None,
         "A treebank: `toy`, `UD_English-EWT`, a folder with .conllu files for train, dev and test, or one .conllu "
         "file.",
