@@ -20,7 +20,7 @@ Run = Annotated[Path, typer.Argument(help="A run folder of hybonet train transla
 Form = Annotated[
     Literal["text", "tsv", "json"],
     typer.Option(
-        "--format", help="text: a translation a line; tsv: line, score, translation; json: an object per sentence."
+        "--format", help="text: a translation per line; tsv: line, score, translation; json: an object per sentence."
     ),
 ]
 Output = Annotated[Path | None, typer.Option(help="Write to this file instead of the terminal.")]

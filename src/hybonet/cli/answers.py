@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -123,8 +122,6 @@ def _print(answered: Answers | Measures) -> None:
         say(text, nl=False)
         return
     console = Console(highlight=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console = Console(highlight=False, width=10_000)  # a pipe has no width, and answers are never cut off
     for table in answered.tables():
         console.print(table)
 

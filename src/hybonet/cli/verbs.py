@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 from typer.main import get_command
 
 from hybonet.cli import made
@@ -47,12 +48,35 @@ _ABOUT = {
 }
 
 
+def task_in(word: str) -> str:
+    """The task that a word of a command line names: by itself, or as the folder of a run of it."""
+    try:
+        return str(json.loads((Path(word) / "config.json").read_text(encoding="utf-8"))["task"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return word
+
+
 class VerbCommand:
     """One such command, and what it is for each task."""
 
     def __init__(self, name: str, body: Callable[..., None], shared: list[Any]) -> None:
         self.name, self.body, self.shared = name, body, shared
-        app.command(name, help=_ABOUT[name], context_settings=_UNREAD, options_metavar="RUN [OPTIONS]")(self._call)
+        app.command(
+            name, help=_ABOUT[name], context_settings=_UNREAD, options_metavar="RUN [OPTIONS]", cls=self._completing()
+        )(self._call)
+
+    def _completing(self) -> type[TyperCommand]:
+        """A command for whose options the shell asks with a run's folder, or a task, before them."""
+        verb = self
+
+        class OfRun(TyperCommand):
+            def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+                tasks = verb.tasks()
+                names = (task_in(word) for word in ctx.args)
+                spec = next((tasks[name] for name in names if name in tasks), None)
+                return [] if spec is None else verb.command_of(spec).shell_complete(ctx, incomplete)
+
+        return OfRun
 
     def tasks(self) -> dict[str, TaskSpec]:
         """The tasks whose models it can be used on."""
@@ -106,13 +130,14 @@ class VerbCommand:
         raise typer.Exit(0 if arguments else 2)
 
     def _overview(self, tasks: dict[str, TaskSpec]) -> str:
-        lines = ["**What it does and its options depend on the task that made the run:**"]
-        verbs = [(spec, spec.verb(self.name)) for spec in tasks.values()]
-        for spec, verb in verbs:
-            about = ((verb.about if verb else "") or _ABOUT[self.name]).splitlines()[0]
-            lines.append(f"**{spec.title}**: `hybonet {self.name} {spec.name} --help` — {about}")
-        told = "".join(verb.examples for _, verb in verbs if verb)
-        return "\n\n".join([*lines, made.examples(told)])
+        """A heading for each task, and what the command does there."""
+        parts = ["Options depend on the task that made the run."]
+        for spec in tasks.values():
+            verb = spec.verb(self.name)
+            assert verb is not None
+            about = (verb.about or _ABOUT[self.name]).splitlines()[0]
+            parts += [f"**{spec.title}** (`hybonet {self.name} {spec.name} --help`)", about, verb.examples.strip()]
+        return "\n\n".join(filter(None, parts))
 
 
 def _load(run: Any, *, quiet: bool = False) -> Any:

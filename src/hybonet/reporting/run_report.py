@@ -1,4 +1,4 @@
-"""Run records, read and side by side: a row an experiment, mean and deviation over its seeds; a table a task."""
+"""Run records, read and side by side: a row per experiment, mean and deviation over its seeds; a table per task."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def load_mentions(data: Any, *, types: str | Path | None = None, words: str | Pa
         data: a name; a folder with train, valid (or dev) and test files, ``.json`` or ``.jsonl``, perhaps packed; or
             one such file, of which a tenth each becomes valid and test; or in memory a frame or rows with the same
             keys, or with ``sentence``, its ``[mention]`` in brackets, and a list of ``types``; or a mapping of parts.
-        types: a file with a type a line, or a type, a tab and its level. Without, ``types.txt`` or ``types.tsv`` of the
+        types: a file with a type per line, or type, tab and level. Without, ``types.txt`` or ``types.tsv`` of the
             folder, else the types that occur, on one level.
         words: a text file of word vectors, a folder with a sentence encoder, or ``hashed``: by their letters. Without,
             ``words.txt`` of the folder, else GloVe on the search path, else hashed.

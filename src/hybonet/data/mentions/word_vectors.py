@@ -1,4 +1,4 @@
-"""Word vectors from a text file of any size: a word and its numbers a line, as GloVe, word2vec and fastText write."""
+"""Word vectors from a text file of any size: a word and its numbers per line, as GloVe, word2vec and fastText write."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def read_vectors(path: str | Path, wanted: Collection[str] = (), *, keep: int = 
         elif seen <= keep or word in sought:
             rows[word] = _numbers(fields[-size:], where)
     if not rows:
-        raise ValueError(f"{path}: expected a word and its numbers a line, got an empty file; check the path")
+        raise ValueError(f"{path}: expected a word and its numbers per line, got an empty file; check the path")
     notes = (f"{path.name}: {repeated:,} repeated words, of which the first line counts",) if repeated else ()
     vectors = torch.from_numpy(np.stack(list(rows.values())))
     return WordVectors(tuple(rows), vectors, str(path), digest.hexdigest(), notes)

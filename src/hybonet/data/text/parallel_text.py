@@ -115,7 +115,7 @@ def read_aligned(source: SourceFile, target: SourceFile, notes: list[str]) -> Pa
 
 
 def read_table(file: SourceFile, notes: list[str]) -> Pairs:
-    r"""Pairs of a file with source, tab and target a line; a header is skipped, and a pair with an empty side left out.
+    r"""Pairs of a file with source, tab and target per line; a header and pairs with an empty side are left out.
 
     Example:
         >>> read_table(SourceFile("a.tsv", "a.tsv", b"en\tde\na dog\tein Hund\n"), []).target
@@ -160,7 +160,7 @@ def _lines(file: SourceFile) -> list[str]:
     """Lines of a text file. Only line feeds end them: other separators of Unicode occur inside sentences."""
     text = decode(file.content, file.source)
     if not text.strip():
-        raise ValueError(f"{file.source}: expected sentences, got an empty file; give one with a sentence a line")
+        raise ValueError(f"{file.source}: expected sentences, got an empty file; give one with a sentence per line")
     return [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
 
 

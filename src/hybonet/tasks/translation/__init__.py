@@ -8,7 +8,7 @@ The toy language inside the package, about a minute: `hybonet train translation 
 
 Two aligned files: `hybonet train translation --source talks.en --target talks.de --direction en-de --out runs/talks`
 
-A table with a sentence, a tab and its translation a line: `hybonet train translation --data pairs.tsv --out runs/mine`
+A table of sentence, tab and translation per line: `hybonet train translation --data pairs.tsv --out runs/mine`
 
 A folder with train.en, train.de, valid.en, valid.de, test.en, test.de:
 `hybonet train translation --data talks --direction en-de --out runs/talks`
@@ -62,7 +62,7 @@ SPEC = TaskSpec(
         ),
         "predict": Verb(
             options.Predict,
-            "Translate sentences, one a line; a line stays a line, and an empty one stays empty.",
+            "Translate sentences, one per line; a line stays a line, and an empty one stays empty.",
             _PREDICT,
             text_file=".txt",
         ),

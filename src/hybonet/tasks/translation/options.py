@@ -33,7 +33,7 @@ class Predict(Options):
     """Sentences, and how their translations are searched for or drawn."""
 
     sentences: Path | None = option(
-        None, "File with a sentence a line (also .gz, .xz).", shown="standard input", argument=True
+        None, "File with a sentence per line (also .gz, .xz).", shown="standard input", argument=True
     )
     beam: int | None = option(None, "Translations followed at a time; 1: greedy.", shown="the run's", ge=1)
     length_penalty: float | None = option(None, "Of a beam; 0: short translations win.", shown="the run's", ge=0)

@@ -178,7 +178,7 @@ class TranslationModel(Predictor):
         """Translations of sentences, best first; a sentence that is too long is cut, which a note tells.
 
         Args:
-            sentences: one, several, or a path with a sentence a line; None: standard input.
+            sentences: one, several, or a path with a sentence per line; None: standard input.
             options: of ``hybonet predict``: ``beam``, ``length_penalty``, ``n_best``, ``temperature``, ``top_k``,
                 ``top_p``, ``seed``.
         """
@@ -282,7 +282,7 @@ def _read_lines(path: Path | None) -> list[str]:
     file = SourceFile("standard input", "stdin", sys.stdin.buffer.read()) if path is None else read_source(path)
     text = decode(file.content, file.source)
     if not text:
-        raise ValueError(f"{file.source}: expected sentences to translate, one a line, got none")
+        raise ValueError(f"{file.source}: expected sentences to translate, one per line, got none")
     return [line.strip() for line in text.removesuffix("\n").split("\n")]
 
 

@@ -13,7 +13,7 @@ class DataOptions(Options):
 
     types: Path | None = option(
         None,
-        "File of types: one a line, or a type, a tab and its level.",
+        "File of types: one per line, or a type, a tab and its level.",
         shown="types.txt of the folder, else all that occur",
     )
     words: Path | None = option(
@@ -38,7 +38,7 @@ class Predict(Options):
 
     sentence: str | None = option(None, "A sentence with the mention in brackets, or given by --mention.")
     mention: str | None = option(None, "Words of the sentence whose types are asked for.")
-    mentions: Path | None = option(None, "File of mentions, a JSON object a line as for training; types not needed.")
+    mentions: Path | None = option(None, "File of mentions, a JSON object per line as for training; types not needed.")
     top: int | None = option(None, "How many types.", shown="10; of a file: those predicted", ge=1)
 
 
