@@ -286,7 +286,7 @@ def test_every_command_in_help_and_docs_can_be_called() -> None:
     root = Path(__file__).resolve().parents[2]
     texts = [path.read_text() for path in (root / "src/hybonet/cli").glob("*.py")]
     for each in specs().values():
-        texts += [each.examples, *(verb.examples for verb in each.verbs.values() if verb)]
+        texts += [options.help_text()[1] for options in (each.options, *each.verbs.values()) if options]
     texts += [
         (root / name).read_text()
         for name in ("README.md", "docs/knowledge-graphs.md", "docs/graph-learning.md", "docs/tuning.md")

@@ -54,14 +54,20 @@ def parameter(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> i
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
-def command(
-    body: Callable[..., None], given: Iterable[inspect.Parameter], *, name: str, about: str
-) -> Callable[..., None]:
-    """A function for typer that has these parameters, and whose mistakes are one line.
+def add(
+    place: typer.Typer,
+    body: Callable[..., None],
+    given: Iterable[inspect.Parameter],
+    *,
+    name: str | None,
+    about: str,
+    examples: str = "",
+) -> None:
+    """Add a command that has these parameters, and whose mistakes are one line.
 
     Args:
         body: takes the parameters by name.
-        given: required ones first.
+        examples: the end of its help.
     """
     ordered = sorted(given, key=lambda each: each.default is not inspect.Parameter.empty)
 
@@ -69,10 +75,9 @@ def command(
         with clean_errors():
             body(**values)
 
-    run.__name__, run.__doc__ = name, about
     run.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in ordered}
-    return run
+    place.command(name, help=about, epilog=f"**Examples**\n\n{examples}" if examples else None)(run)
 
 
 def chosen(options: type[Options], values: Mapping[str, Any]) -> Options:
@@ -81,8 +86,3 @@ def chosen(options: type[Options], values: Mapping[str, Any]) -> Options:
     return options.checked(
         {name: value for name, value in values.items() if name in fields and value not in (fields[name].default, [])}
     )
-
-
-def examples(text: str) -> str:
-    """The end of a help text."""
-    return f"**Examples**\n{text}" if text else ""

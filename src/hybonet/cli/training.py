@@ -103,10 +103,9 @@ def train_parameters(spec: TaskSpec) -> list[Parameter]:
 
 def add(spec: TaskSpec) -> None:
     """Add a task's command."""
-    given = train_parameters(spec)
-    about = f"{spec.about}\n\nCtrl-C stops at the next batch, saves, and says how to go on."
-    function = made.command(lambda **values: train(spec, **values), given, name=f"train_{spec.name}", about=about)
-    train_app.command(spec.name, epilog=made.examples(spec.examples))(function)
+    about, examples = spec.options.help_text()
+    about = f"{about or spec.title}\n\nCtrl-C stops at the next batch, saves, and says how to go on."
+    made.add(train_app, partial(train, spec), train_parameters(spec), name=spec.name, about=about, examples=examples)
 
 
 def train(

@@ -1,6 +1,6 @@
 """Commands on what was trained, which do with it what its task does: ``hybonet evaluate|predict|plot|export RUN``.
 
-The run's ``config.json`` names its task, and the task declares the options (:class:`hybonet.tasks.base.Verb`).
+The run's ``config.json`` names its task, and the task declares the options (:class:`hybonet.tasks.options.Options`).
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ AnswersFile = Annotated[
 ]
 PicturesFolder = Annotated[Path | None, typer.Option(help="Folder for the pictures.", show_default="the run")]
 PicturesAsJson = Annotated[bool, typer.Option("--json", help="Name the pictures, and what is missing, as JSON.")]
+ExportAsJson = Annotated[bool, typer.Option("--json", help="Say where and what was written, as JSON.")]
 ExportPlace = Annotated[Path, typer.Option(help="New file (vectors) or new folder.")]
 SafeCsv = Annotated[
     bool, typer.Option("--safe-csv", help="A ' before text that a spreadsheet would take for a formula (CSV, TSV).")
@@ -84,18 +85,18 @@ class VerbCommand:
 
     def command_of(self, spec: TaskSpec) -> Any:
         """What it is for runs of a task."""
-        verb = spec.verb(self.name)
-        assert verb is not None
-        given = [made.parameter("run", Run), *made.parameters(verb.options), *self.shared]
+        options = spec.verb(self.name)
+        assert options is not None
+        given = [made.parameter("run", Run), *made.parameters(options), *self.shared]
 
         def body(run: Path, **values: Any) -> None:
             self.body(
-                run, made.chosen(verb.options, values).given(), **{each.name: values[each.name] for each in self.shared}
+                run, made.chosen(options, values).given(), **{each.name: values[each.name] for each in self.shared}
             )
 
         own = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
-        function = made.command(body, given, name=self.name, about=verb.about or _ABOUT[self.name])
-        own.command(epilog=made.examples(verb.examples))(function)
+        about, examples = options.help_text()
+        made.add(own, body, given, name=None, about=about or _ABOUT[self.name], examples=examples)
         return get_command(own)
 
     def _call(self, context: typer.Context) -> None:
@@ -131,12 +132,12 @@ class VerbCommand:
 
     def _overview(self, tasks: dict[str, TaskSpec]) -> str:
         """A heading for each task, and what the command does there."""
-        parts = ["Options depend on the task that made the run."]
+        parts = ["**Examples** by task; the options depend on the task that made the run."]
         for spec in tasks.values():
-            verb = spec.verb(self.name)
-            assert verb is not None
-            about = (verb.about or _ABOUT[self.name]).splitlines()[0]
-            parts += [f"**{spec.title}** (`hybonet {self.name} {spec.name} --help`)", about, verb.examples.strip()]
+            options = spec.verb(self.name)
+            about, examples = ("", "") if options is None else options.help_text()
+            first = (about or _ABOUT[self.name]).splitlines()[0]
+            parts += [f"**{spec.title}** (`hybonet {self.name} {spec.name} --help`)", first, examples]
         return "\n\n".join(filter(None, parts))
 
 
@@ -178,10 +179,17 @@ def _ask(
     write(answered, written_as, output, quiet=quiet, safe_csv=safe_csv)
 
 
-def _plot(run: Path, options: dict[str, Any], as_json: bool, output: Path | None, quiet: bool) -> None:
+def _plot(run: Path, options: dict[str, Any], as_json: bool, output: Path | None, overwrite: bool, quiet: bool) -> None:
     from hybonet.reporting.disk import require_matplotlib
 
     require_matplotlib()
+    if output is not None and not overwrite and output.resolve() != run.resolve():  # a run's own are drawn anew
+        there = [output] if output.is_file() else sorted(output.glob("*.png")) + sorted(output.glob("*.html"))
+        if there:
+            raise ValueError(
+                f"expected a place for new pictures, got {str(output)!r}, where {there[0].name} is; add --overwrite to "
+                "replace it, or choose another --output"
+            )
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
         drawn = _load(run, quiet=quiet).plot(output, **options)
@@ -196,7 +204,7 @@ def _plot(run: Path, options: dict[str, Any], as_json: bool, output: Path | None
     tell_notes(dict.fromkeys(str(each.message) for each in told))
 
 
-def _export(run: Path, options: dict[str, Any], output: Path, overwrite: bool, quiet: bool) -> None:
+def _export(run: Path, options: dict[str, Any], as_json: bool, output: Path, overwrite: bool, quiet: bool) -> None:
     from hybonet.tasks.new_folder import replaced
 
     model = _load(run, quiet=quiet)
@@ -205,7 +213,9 @@ def _export(run: Path, options: dict[str, Any], output: Path, overwrite: bool, q
             said = model.export(place, **options).replace(str(place), str(output))
     else:
         said = model.export(output, **options)
-    if not quiet:
+    if as_json:
+        say(json.dumps({"output": str(output), "about": said}, ensure_ascii=False))
+    elif not quiet:
         say(said)
 
 
@@ -222,11 +232,13 @@ predict = VerbCommand("predict", partial(_ask, verb="predict"), _WRITTEN)
 _DRAWN = [
     made.parameter("as_json", PicturesAsJson, False),
     made.parameter("output", PicturesFolder, None),
+    made.parameter("overwrite", Overwrite, False),
     made.parameter("quiet", Quiet, False),
 ]
 plot = VerbCommand("plot", _plot, _DRAWN)
 _EXPORTED = [
     made.parameter("output", ExportPlace),
+    made.parameter("as_json", ExportAsJson, False),
     made.parameter("overwrite", Overwrite, False),
     made.parameter("quiet", Quiet, False),
 ]

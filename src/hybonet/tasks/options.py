@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from inspect import getdoc
 from numbers import Real
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -40,6 +41,15 @@ class Options(Settings):
         if value is not None and (list[str] in kinds or list[Path] in kinds):
             return list(map(_name, value if isinstance(value, Iterable) and not isinstance(value, str) else [value]))
         return _name(value) if str in kinds else super()._own_word(name, value)
+
+    #: How the name of a file ends that gets answers as plain text, where answers are text.
+    text_file: ClassVar[str] = ""
+
+    @classmethod
+    def help_text(cls) -> tuple[str, str]:
+        """What ``--help`` says of a command with these options, and its examples: the two parts of the docstring."""
+        about, _, examples = (getdoc(cls) or "").partition("**Examples**")
+        return ("", "") if cls.__module__ == __name__ else (about.strip(), examples.strip())
 
     def given(self) -> dict[str, Any]:
         """The options that were given, without those that were not."""

@@ -216,7 +216,7 @@ class Predictor:
         place = Path(output) if output is not None else None if self.run is None else self.run.folder
         if place is None:
             raise ValueError("expected a folder to draw into: this model comes from no run; say plot('pictures')")
-        asked = verb.options.checked(options)
+        asked = verb.checked(options)
         return draw_into(place, lambda folder: pictures(self, folder, asked))
 
     def draw_curves(self, folder: Path, task: Any, title: str) -> Pictures:
@@ -234,7 +234,7 @@ class Predictor:
         """
         verb = self.spec.verb("export")
         assert verb is not None
-        asked = verb.options.checked(options)
+        asked = verb.checked(options)
         to, chart = getattr(asked, "to", "pretrained"), getattr(asked, "chart", None)
         if to == "pretrained":
             if chart is not None:

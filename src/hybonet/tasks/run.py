@@ -110,7 +110,7 @@ class Run:
         return self.spec.implementation.task(self.settings, self.data)
 
     @cached_property
-    def record(self) -> Measures | None:
+    def record(self) -> dict[str, Any] | None:
         """The record of a finished training, which shows its figures; None where there is none yet."""
         if not (self.folder / RECORD).exists():
             return None

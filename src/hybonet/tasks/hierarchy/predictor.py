@@ -14,7 +14,7 @@ from hybonet.data import Hierarchy, display_name
 from hybonet.geometry import Lorentz
 from hybonet.reporting.answers import Answers, Measures
 from hybonet.tasks.hierarchy.data import write
-from hybonet.tasks.hierarchy.options import Predict
+from hybonet.tasks.hierarchy.options import Evaluate, Predict
 from hybonet.tasks.hierarchy.task import HierarchyTask, measure
 from hybonet.tasks.predictor import Embedding, Predictor
 
@@ -84,9 +84,7 @@ class HierarchyModel(Predictor):
 
     def evaluate(self, **options: Any) -> Measures:
         """How well distances give the hierarchy back: mean rank and mean average precision of all ancestors."""
-        verb = self.spec.verb("evaluate")
-        assert verb is not None
-        verb.options.checked(options)
+        Evaluate.checked(options)
         metrics = asdict(measure(self.points, self.hierarchy, self.manifold))
         return Measures({"metrics": metrics, "protocol": self.task.describe()["protocol"]})
 
