@@ -86,7 +86,8 @@ class HierarchyModel(Predictor):
         """How well distances give the hierarchy back: mean rank and mean average precision of all ancestors."""
         Evaluate.checked(options)
         metrics = asdict(measure(self.points, self.hierarchy, self.manifold))
-        return Measures({"metrics": metrics, "protocol": self.task.describe()["protocol"]})
+        sizes = {"nodes": len(self.hierarchy), "pairs": len(self.hierarchy.closure)}
+        return Measures({**sizes, "metrics": metrics, "protocol": self.task.describe()["protocol"]})
 
     def embedding(self) -> Embedding:
         names = list(self.hierarchy.names)
