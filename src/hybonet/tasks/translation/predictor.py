@@ -90,12 +90,13 @@ class TranslationModel(Predictor):
         self.settings, self.about = settings, about
 
     @classmethod
-    def of_run(cls, run: Run) -> TranslationModel:
+    def of_run(cls, run: Run, *, trained: bool = True) -> TranslationModel:
         settings = run.settings
         assert isinstance(settings, TranslationSettings)
         check_about(run.folder, run.about)
         source, target = read_tokenizers(run.folder)
-        model = run.load_into(build_translation_model(settings, len(source), len(target)))
+        built = build_translation_model(settings, len(source), len(target))
+        model = run.load_into(built) if trained else built
         return cls(model, source, target, settings, run.about, config=run.config)
 
     def saved(self, folder: Path) -> dict[str, Any]:
