@@ -2,8 +2,8 @@
 
     python -m benchmarks.graph_scale --json benchmarks/results/graph_scale.json
 
-Graphs are made: ten edges a node, whose ends are drawn so that degrees follow a power law, 32 features, 4 classes that
-features and neighbours tell of. Node classification by the real task and the one loop's steps: batches of nodes, two
+Graphs are made: ten edges per node, whose ends are drawn so that degrees follow a power law, 32 features, 4 classes
+that features and neighbours tell of. Node classification by the real task and the one loop: batches of nodes, two
 layers, neighbours sampled; then all nodes are placed and the test nodes measured. Every graph has a process of its own,
 whose largest memory counts, the making of the graph included.
 """

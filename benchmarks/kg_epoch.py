@@ -60,7 +60,7 @@ def bandwidth() -> float:
 
 
 def gemm_speed() -> float:
-    """Floating-point operations a second of a large matrix product."""
+    """Floating-point operations per second of a large matrix product."""
     a, b = torch.randn(2048, 2048), torch.randn(2048, 2048)
     return 2 * 2048**3 / seconds_of(lambda: a @ b, 10, warmup=3)
 

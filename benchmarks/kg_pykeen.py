@@ -4,7 +4,7 @@
 
 Training: our scorer with the recipe ``paper-wn18rr-32`` (32 coordinates, batches of 1,000 with 50 random tails each,
 binary cross-entropy), with both of our optimisers, against PyKEEN's MuRE with 32 coordinates in its own sLCWA loop: as
-many triples and negatives a batch, inverse triples, BCE with logits, torch's Adam. Neither side clips gradients. What
+many triples and negatives per batch, inverse triples, BCE with logits, torch's Adam. Neither side clips gradients. What
 is timed are single batches inside each side's loop, data included, some of each side in turn; the median, times the
 batches of an epoch, is an epoch.
 

@@ -3,7 +3,7 @@
     python -m benchmarks.kg_scale --json benchmarks/results/kg_scale.json
     python -m benchmarks.kg_scale --entities 1000000 --whole-epoch
 
-Graphs are made: 100 relations, 10 triples an entity, heads and tails drawn so that degrees follow a power law. The
+Graphs are made: 100 relations, 10 triples per entity, heads and tails drawn so that degrees follow a power law. The
 settings are those meant for graphs of this size, the same for all: 32 coordinates, softmax against a pool of 2,000
 random tails, sparse updates, Adam in the chart. Every graph is trained in a process of its own, by the real task, step
 by step; some steps are timed, the median is given a triple (a triple read backwards is one more), of the fastest of

@@ -338,7 +338,7 @@ def main() -> None:
     torch.set_num_threads(1)
     warnings.filterwarnings("ignore")
     rows = measured()
-    quantities = ("off", "loss", "same", "ms a step")
+    quantities = ("off", "loss", "same", "ms per step")
     table = Table("tool", *(f"{who}: {what}" for who in ("ours", "geoopt") for what in quantities))
     for each in rows:
         table.add_row(each["tool"], *(text for who in ("ours", "geoopt") for text in _cells(each[who])))

@@ -31,7 +31,10 @@ class MLflow(Reporter):
     def epoch(self, row: dict[str, Any], monitor: str, best: float | None) -> None:
         import mlflow
 
-        mlflow.log_metrics(figures(row), step=row["epoch"])
+        # Its names have no @: hits@1 is hits_at_1.
+        mlflow.log_metrics(
+            {name.replace("@", "_at_"): value for name, value in figures(row).items()}, step=row["epoch"]
+        )
 
 
 class WeightsAndBiases(Reporter):

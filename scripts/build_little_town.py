@@ -106,7 +106,7 @@ def rows(chance: random.Random) -> dict[str, list[dict[str, object]]]:
 
 
 def vectors(seed: int) -> dict[str, np.ndarray]:
-    """A vector a word: nouns and the words of templates near the direction of their kind, others anywhere."""
+    """A vector per word: nouns and the words of templates near the direction of their kind, others anywhere."""
     random_numbers = np.random.default_rng(seed)
 
     def draw(length: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Write the direct hypernym edges of WordNet 3.0's mammals: `child<TAB>parent`, sorted, one edge a line.
+"""Write the direct hypernym edges of WordNet 3.0's mammals: `child<TAB>parent`, sorted, one edge per line.
 
 Source: `data.noun` and `index.noun` of Debian's package wordnet-base (apt-get install wordnet-base), plain or `.xz`.
 

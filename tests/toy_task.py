@@ -11,7 +11,7 @@ from hybonet.nn import LorentzDistanceHead, LorentzLinear
 from hybonet.optim import RiemannianAdam
 from hybonet.reporting.answers import Answers, Measures
 from hybonet.reporting.pictures import Pictures
-from hybonet.tasks.base import TaskSpec, Verb
+from hybonet.tasks.base import TaskSpec
 from hybonet.tasks.options import NoOptions, Options, option
 from hybonet.tasks.predictor import Predictor
 from hybonet.training import LoopSettings, generator_for
@@ -106,6 +106,4 @@ def pictures(model: PointClassifier, folder: Path, options) -> Pictures:
 
 
 settings, task, predictor = PointSettings, PointTask, PointClassifier
-SPEC = TaskSpec(
-    "points", "Points", __name__, recipe="points", verbs={"predict": Verb(Ask), "evaluate": Verb(NoOptions)}
-)
+SPEC = TaskSpec("points", "Points", __name__, recipe="points", verbs={"predict": Ask, "evaluate": NoOptions})

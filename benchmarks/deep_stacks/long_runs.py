@@ -25,7 +25,7 @@ EVERY = 50
 
 def soak(cell: Cell) -> Cell:
     """The part of a long training that ends at step ``until``; every so many steps its loss, the norm of all gradients,
-    the farthest point of the stream, and how far the stream is off the sheet, relative to time squared.
+    the farthest point of the stream, and how far the stream is off the hyperboloid, relative to time squared.
     """
     torch.manual_seed(0)
     model: Any = build({**cell, "model": "ours"})

@@ -263,8 +263,8 @@ def soak(record: Record) -> str:
     return (
         f"{parts[-1]['until']:,} of 20,000 steps are done: {sound}. The norm of all gradients was between "
         f"{min(every['gradient']):.2g} and {max(every['gradient']):.2g}, the farthest point of the stream at radius "
-        f"{max(every['radius']):.2f}, and points were off the sheet by at most {max(every['off_sheet']):.1g} of their "
-        f"squared time. The loss of the last thousand steps was at most {parts[-1]['worst_loss']:.2g}."
+        f"{max(every['radius']):.2f}, and points were off the hyperboloid by at most {max(every['off_sheet']):.1g} of "
+        f"their squared time. The loss of the last thousand steps was at most {parts[-1]['worst_loss']:.2g}."
         "\n\n![Loss, gradient norm and farthest radius by steps](images/deep-stacks-soak.png)"
     )
 

@@ -35,7 +35,7 @@ _OLD = {
     "MTModel": "TranslationModel",
     "MentionTyper": "TypingModel",
 }
-_SUBMODULES = ("data", "geometry", "metrics", "nn", "optim", "recipes", "tasks", "testing", "training")
+_SUBMODULES = ("data", "geometry", "interop", "metrics", "nn", "optim", "recipes", "tasks", "testing", "training")
 
 __all__ = [
     "GraphModel",

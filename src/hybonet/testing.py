@@ -61,15 +61,15 @@ def assert_on_sheet(x: Tensor, *, manifold: Lorentz, tolerance: float | None = N
         >>> assert_on_sheet(torch.tensor([1.25, 0.75]), manifold=Lorentz())
         >>> assert_on_sheet(torch.tensor([1.25, 1.75]), manifold=Lorentz())
         Traceback (most recent call last):
-        AssertionError: on the sheet, <x,x> = 1/K: worst error 0.976 exceeds the tolerance 1e-05
+        AssertionError: on the hyperboloid, <x,x> = 1/K: worst error 0.976 exceeds the tolerance 1e-05
     """
     allowed = precision(x.dtype).sheet_tolerance if tolerance is None else tolerance
     wide = x.detach().double()
-    _hold_finite("on the sheet, all coordinates finite", wide)
-    _hold("on the sheet, time positive", -wide[..., 0], 0.0)
+    _hold_finite("on the hyperboloid, all coordinates finite", wide)
+    _hold("on the hyperboloid, time positive", -wide[..., 0], 0.0)
     time_square, k = wide[..., 0].square(), -1.0 / manifold.curvature
     off = wide[..., 1:].square().sum(-1) - time_square + k
-    _hold("on the sheet, <x,x> = 1/K", off.abs() / (time_square + k), allowed)
+    _hold("on the hyperboloid, <x,x> = 1/K", off.abs() / (time_square + k), allowed)
 
 
 def assert_distance_laws(
@@ -235,7 +235,7 @@ def _isometries(n: int, generator: torch.Generator | None) -> list[tuple[str, Te
 
 
 def _moved(matrix: Tensor, x: Tensor, manifold: Lorentz) -> Tensor:
-    """Points moved by an isometry, rounded only once: in float64, then to the dtype, then to the sheet."""
+    """Points moved by an isometry, rounded only once: in float64, then to the dtype, then to the hyperboloid."""
     K = manifold.curvature
     moved = transform(matrix.to(x.device), projx(x.detach().double(), K=K))
     return projx(moved.to(x.dtype), K=K)

@@ -423,7 +423,7 @@ RUNS = [
     BadInput(
         "a label without a name",
         ASK,
-        ("run/relations.tsv: expected a label, a name and a description a line, but line 2 is not one",),
+        ("run/relations.tsv: expected a label, a name and a description per line, but line 2 is not one",),
         replace("run/relations.tsv", "\ndouble\tdouble", "\ndouble"),
     ),
     BadInput(

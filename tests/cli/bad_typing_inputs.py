@@ -36,9 +36,9 @@ TYPING = [
         "train typing --data ufet --out new",
         ("train.json, dev.json, test.json, types.txt", "HYBONET_DATA"),
     ),
-    _rows("", "an empty file of mentions", "odd.jsonl: expected a mention a line, got none; add some"),
-    _rows(MENTIONS + "{oops\n", "a row that is not JSON", "odd.jsonl, line 41: expected a JSON object a line"),
-    _rows(MENTIONS + "[1]\n", "a row that is a list", "line 41: expected a JSON object a line, got '[1]'"),
+    _rows("", "an empty file of mentions", "odd.jsonl: expected a mention per line, got none; add some"),
+    _rows(MENTIONS + "{oops\n", "a row that is not JSON", "odd.jsonl, line 41: expected a JSON object per line"),
+    _rows(MENTIONS + "[1]\n", "a row that is a list", "line 41: expected a JSON object per line, got '[1]'"),
     _rows(_row(mention_span=""), "an empty mention", "line 1: expected the words of the mention as text"),
     _rows(_row(y_str="place"), "a type that is no list", "line 1: expected a list of words in y_str, got 'place'"),
     _rows(
@@ -92,7 +92,7 @@ TYPING = [
     BadInput(
         "a type without its level",
         f"{ASK} 'The [mill] burned.'",
-        ("typed/types.tsv: expected a type and its level a line, but line 1 is not one",),
+        ("typed/types.tsv: expected a type and its level per line, but line 1 is not one",),
         replace("typed/types.tsv", "\t", " "),
     ),
     BadInput(

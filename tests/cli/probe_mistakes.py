@@ -92,7 +92,7 @@ MISTAKES = [
     _vectors(lambda a: {"alle": a}, "vectors under another name", "expected the arrays all", "got alle"),
     _vectors(lambda a: {"all": a.astype(int)}, "vectors of whole numbers", "expected floating-point numbers"),
     _vectors(lambda a: {"all": a + np.nan}, "vectors with NaN", "expected finite numbers in all", "at word 0"),
-    _vectors(lambda a: {"all": a, "K": np.array(-1.0)}, "vectors that are no points", "off the sheet", "leave K out"),
+    _vectors(lambda a: {"all": a, "K": np.array(-1.0)}, "vectors that are no points", "off the hyperboloid", "leave K"),
     BadInput("a damaged file of vectors", PROBE, ("vectors.npz: expected an .npz of numbers and text",),
              both(vectors(), cut("vectors.npz"))),
     BadInput("no file of vectors", "probe absent.npz --out new", ("a file of vectors, got 'absent.npz'", "not there")),

@@ -201,6 +201,57 @@ def test_files_are_replaced_with_overwrite_alone(folder: Path, tmp_path: Path) -
     assert "expected an exported model to replace" in refused.stderr
 
 
+def test_pictures_that_were_drawn_elsewhere_are_replaced_with_overwrite_alone(folder: Path, tmp_path: Path) -> None:
+    for place in (tmp_path / "pictures", tmp_path / "relations.png"):
+        command = f"plot {folder / 'run'} --output {place} --json"
+        assert json.loads(done(command).stdout)["pictures"]
+        refused = CliRunner().invoke(app, command.split())
+        assert (refused.exit_code, "add --overwrite to replace it" in refused.stderr) == (2, True)
+        done(f"{command} --overwrite")
+
+
+def test_what_is_written_is_told_as_json(folder: Path, tmp_path: Path) -> None:
+    told = json.loads(done(f"export {folder / 'run'} --to vectors --output {tmp_path / 'v.tsv'} --json").stdout)
+    assert told["output"] == str(tmp_path / "v.tsv")
+    assert "vectors of" in told["about"]
+    made = json.loads(done(f"data disease-tree --out {tmp_path / 'tree'} --nodes 40 --json").stdout)
+    measured = json.loads(done(f"data hyperbolicity {made[0]} --json").stdout)
+    assert (measured["nodes"], measured["edges"], measured["delta"]) == (40, 39, 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"), [("predict {run} --", "--relation"), ("predict typing --", "--mention"), ("pr", "predict")]
+)
+def test_the_shell_completes_what_fits_the_task(
+    words: str, offered: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = f"hybonet {words.format(run=folder / 'run')}"
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - 1))
+    monkeypatch.setenv("_HYBONET_COMPLETE", "complete_bash")
+    said = CliRunner().invoke(app, [], prog_name="hybonet").stdout
+    assert offered in said.split()
+
+
+@pytest.mark.parametrize(
+    "command", ["recipes list", "evaluate run", "report run", "predict run --head n1 --relation next"]
+)
+def test_nothing_is_cut_on_a_narrow_screen_or_in_a_pipe(
+    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    narrow = CliRunner(env={"COLUMNS": "50", "NO_COLOR": "1"}).invoke(app, command.split()).stdout
+    piped = CliRunner().invoke(app, command.split()).stdout
+    assert "…" not in narrow + piped
+    if command.startswith(("recipes", "predict")):
+        assert max(map(len, narrow.splitlines())) <= 50
+    if command == "recipes list":
+        assert any(
+            line.startswith("wn18rr-500 ") and line.rstrip().endswith("on one core") for line in piped.splitlines()
+        )
+
+
 def test_what_is_read_is_not_written_over(folder: Path, tmp_path: Path) -> None:
     asked, record = tmp_path / "a.csv", tmp_path / "record.json"
     asked.write_text("head,relation,tail\nn1,next,\n")
@@ -286,7 +337,7 @@ def test_every_command_in_help_and_docs_can_be_called() -> None:
     root = Path(__file__).resolve().parents[2]
     texts = [path.read_text() for path in (root / "src/hybonet/cli").glob("*.py")]
     for each in specs().values():
-        texts += [each.examples, *(verb.examples for verb in each.verbs.values() if verb)]
+        texts += [options.help_text()[1] for options in (each.options, *each.verbs.values()) if options]
     texts += [
         (root / name).read_text()
         for name in ("README.md", "docs/knowledge-graphs.md", "docs/graph-learning.md", "docs/tuning.md")

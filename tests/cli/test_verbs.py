@@ -21,6 +21,8 @@ def test_help_without_a_run_names_every_task_that_has_the_command(folder: Path) 
     assert outcome.code == 0
     for task in verbs.plot.tasks():
         assert f"hybonet plot {task} --help" in outcome.output
+    headings = [spec.title for spec in verbs.plot.tasks().values()]
+    assert [title for title in headings if f"{title} (hybonet plot" in outcome.output] == headings
 
 
 @pytest.mark.parametrize("words", ["predict run --help", "predict kg --help"])

@@ -112,7 +112,7 @@ MISTAKES = [
     BadInput(
         "merges that are none",
         f"{TRAIN} --codes codes --set tokenizer=subword-nmt",
-        ("codes, line 1: expected two symbols a line, got 'a b c'",),
+        ("codes, line 1: expected two symbols per line, got 'a b c'",),
         both(write("pairs.tsv", PAIRS), write("codes", "a b c\n")),
     ),
     BadInput("translating with a graph", "translate run", ("a run of hybonet train translation in 'run'", "train kg")),
@@ -158,7 +158,7 @@ MISTAKES = [
     BadInput(
         "evaluating without the held-out text",
         "evaluate mt",
-        ("held_out.jsonl: expected a pair a line as JSON",),
+        ("held_out.jsonl: expected a pair per line as JSON",),
         both(trained, cut("mt/held_out.jsonl")),
     ),
 ]

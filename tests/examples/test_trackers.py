@@ -1,6 +1,8 @@
-"""The examples of callbacks hear of a training; for tools that are not installed, something stands in."""
+"""The examples of callbacks hear of a training. Tools that are not installed have a stand-in, which is as strict."""
 
+import importlib
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +21,7 @@ PLACE = Path(__file__).resolve().parents[2] / "examples/trackers.py"
 def trackers():
     spec = importlib.util.spec_from_file_location("trackers", PLACE)
     module = importlib.util.module_from_spec(spec)
+    sys.modules["trackers"] = module
     spec.loader.exec_module(module)
     return module
 
@@ -48,13 +51,53 @@ def test_optuna_prunes(trackers):
     assert list(study.trials[0].intermediate_values) == [1]
 
 
+def test_mlflow(trackers, tmp_path):
+    mlflow = pytest.importorskip("mlflow")
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'runs.db'}")
+    with mlflow.start_run() as run:
+        trained(trackers.MLflow())
+    history = mlflow.MlflowClient().get_metric_history(run.info.run_id, "hits_at_10")
+    assert [each.step for each in history] == [1, 2, 3]
+
+
+def test_weights_and_biases(trackers, tmp_path, monkeypatch):
+    wandb = pytest.importorskip("wandb")
+    with wandb.init(mode="offline", dir=tmp_path, settings=wandb.Settings(silent=True)) as run:
+        trained(trackers.WeightsAndBiases())
+        assert {"loss", "mrr", "hits@10"} <= dict(run.summary).keys()
+        assert run.step == 3
+
+
+@pytest.mark.slow
+def test_ray_tune(trackers, tmp_path):
+    tune = pytest.importorskip("ray.tune")
+    pickle = importlib.import_module("ray.cloudpickle")
+    pickle.register_pickle_by_value(trackers)
+    pickle.register_pickle_by_value(sys.modules[__name__])
+    tuner = tune.Tuner(
+        lambda config: trained(trackers.RayTune(), lr=config["lr"]),
+        param_space={"lr": tune.grid_search([0.01, 0.1])},
+        run_config=tune.RunConfig(storage_path=str(tmp_path), verbose=0),
+    )
+    assert [each.metrics["training_iteration"] for each in tuner.fit()] == [3, 3]
+
+
+#: What each tool takes for the name of a metric.
+NAMES = {"MLflow": r"[\w\-. :/]+", "WeightsAndBiases": ".+", "RayTune": ".+"}
+
+
 @pytest.mark.parametrize(
     ("name", "module", "call"),
     [("MLflow", "mlflow", "log_metrics"), ("WeightsAndBiases", "wandb", "log"), ("RayTune", "ray.tune", "report")],
 )
 def test_others_are_told_of_every_epoch(trackers, monkeypatch, name, module, call):
     told = []
-    stand_in = SimpleNamespace(**{call: lambda figures, **_: told.append(figures)})
+
+    def take(figures, step=None):
+        assert all(re.fullmatch(NAMES[name], each) for each in figures)
+        told.append(figures)
+
+    stand_in = SimpleNamespace(**{call: take})
     monkeypatch.setitem(sys.modules, module, stand_in)
     if "." in module:
         monkeypatch.setitem(sys.modules, module.partition(".")[0], SimpleNamespace(tune=stand_in))

@@ -1,4 +1,4 @@
-"""Points and tangent vectors: the sheet, projections, norms."""
+"""Points and tangent vectors: the hyperboloid, projections, norms."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ def test_check_point_accepts_points(dtype, K, scale):
 
 
 @over_dtypes
-def test_check_point_says_what_is_wrong_and_where(dtype):
+def test_require_point_says_what_is_wrong_and_where(dtype):
     manifold = Lorentz(-0.5)
     x = manifold.random_normal(5, 3, dtype=dtype, generator=seeded())
 
@@ -173,28 +173,31 @@ def test_check_point_says_what_is_wrong_and_where(dtype):
         y[row] = torch.as_tensor(value, dtype=dtype)
         return y
 
-    with pytest.raises(ValueError, match=r"query is off the sheet at row 2: <x,x> = 0 where 1/K = -2 was expected"):
-        manifold.check_point(spoiled(2, 0.0), name="query")
+    with pytest.raises(
+        ValueError, match=r"query is off the hyperboloid at row 2: <x,x> = 0 where 1/K = -2 was expected"
+    ):
+        manifold.require_point(spoiled(2, 0.0), name="query")
     with pytest.raises(ValueError, match="on the lower sheet at row 4"):
-        manifold.check_point(spoiled(4, -x[4]))
+        manifold.require_point(spoiled(4, -x[4]))
     with pytest.raises(ValueError, match="NaN or infinite coordinate at row 3"):
-        manifold.check_point(spoiled(3, float("nan")))
+        manifold.require_point(spoiled(3, float("nan")))
     with pytest.raises(ValueError, match="NaN or infinite coordinate at row 0"):
-        manifold.check_point(spoiled(0, float("inf")))
-    with pytest.raises(ValueError, match="off the sheet"):
-        Lorentz(-0.6).check_point(x)
+        manifold.require_point(spoiled(0, float("inf")))
+    with pytest.raises(ValueError, match="off the hyperboloid"):
+        Lorentz(-0.6).require_point(x)
     assert Lorentz(-0.6).check_point(x, tolerance=1.0)
+    assert not any(manifold.check_point(spoiled(3, value)) for value in (0.0, float("nan"), -x[3]))
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (3, 1)])
-def test_check_point_needs_two_coordinates(shape):
+def test_require_point_needs_two_coordinates(shape):
     with pytest.raises(ValueError, match="at least 2 ambient coordinates"):
-        Lorentz().check_point(torch.ones(shape))
+        Lorentz().require_point(torch.ones(shape))
 
 
-def test_check_point_needs_real_floats():
+def test_require_point_needs_real_floats():
     with pytest.raises(ValueError, match="real floating dtype"):
-        Lorentz().check_point(torch.ones(2, 3, dtype=torch.int64))
+        Lorentz().require_point(torch.ones(2, 3, dtype=torch.int64))
 
 
 def test_validate_checks_the_number_of_coordinates():
@@ -222,15 +225,15 @@ def test_check_makes_methods_verify_their_points():
     for name in ("dist", "sqdist", "cdist", "csqdist", "logmap"):
         getattr(strict, name)(good, good)
         getattr(lax, name)(good, bad)
-        with pytest.raises(ValueError, match="y is off the sheet"):
+        with pytest.raises(ValueError, match="y is off the hyperboloid"):
             getattr(strict, name)(good, bad)
     for name in ("dist0", "logmap0", "to_poincare", "to_klein", "centroid"):
         getattr(strict, name)(good)
-        with pytest.raises(ValueError, match="off the sheet"):
+        with pytest.raises(ValueError, match="off the hyperboloid"):
             getattr(strict, name)(bad)
-    with pytest.raises(ValueError, match="off the sheet"):
+    with pytest.raises(ValueError, match="off the hyperboloid"):
         strict.expmap(bad, good)
-    with pytest.raises(ValueError, match="off the sheet"):
+    with pytest.raises(ValueError, match="off the hyperboloid"):
         strict.transp0(bad, good)
 
 

@@ -1,6 +1,6 @@
 """For any finite input, neither values nor gradients are NaN, and infinity comes only where a dtype overflows.
 
-Inputs are arbitrary: off the sheet, not tangent, as large as floats get, subnormal, zero.
+Inputs are arbitrary: off the hyperboloid, not tangent, as large as floats get, subnormal, zero.
 """
 
 from __future__ import annotations

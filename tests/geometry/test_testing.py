@@ -52,7 +52,7 @@ def test_on_sheet_can_fail(points, spoil, law):
 
 
 def test_on_sheet_fails_for_the_wrong_curvature(points):
-    with pytest.raises(AssertionError, match="on the sheet"):
+    with pytest.raises(AssertionError, match="on the hyperboloid"):
         testing.assert_on_sheet(points[0], manifold=Lorentz(-0.9))
     testing.assert_on_sheet(points[0], manifold=Lorentz(-0.9), tolerance=1.0)
 

@@ -1,4 +1,4 @@
-"""Boosts and rotations: isometries of the sheet, and errors for what is not."""
+"""Boosts and rotations: isometries of the hyperboloid, and errors for what is not."""
 
 from __future__ import annotations
 

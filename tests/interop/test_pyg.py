@@ -117,8 +117,8 @@ MASK = torch.tensor([True, False, False])
         (ring(edge_index=RING - 1), r"expected edges between nodes 0 to 2, got \(-1, 0\) in column 0"),
         (ring(y=torch.tensor([0.0, 0.5, 1.0])), r"expected classes as integers in y, got torch.float32"),
         (ring(y=torch.tensor([0, -2, 1])), r"expected classes from 0 on, or -1 where unknown, got -2 for node 1"),
-        (ring(y=torch.ones(3, 2).long()), r"expected one class a node, y of shape \(3,\), got .* \(3, 2\)"),
-        (ring(y=torch.tensor([1])), r"expected one class a node"),
+        (ring(y=torch.ones(3, 2).long()), r"expected one class per node, y of shape \(3,\), got .* \(3, 2\)"),
+        (ring(y=torch.tensor([1])), r"expected one class per node"),
         (ring(x=torch.tensor([[1.0], [torch.nan], [1.0]])), r"as finite numbers, got nan for node '1' in column 0"),
         (ring(x=torch.tensor([[1.0], [1e40], [0.0]], dtype=torch.float64)), r"got 1e\+40 for node '1'"),
         (ring(x=torch.tensor([[1.0], [torch.inf], [0.0]]).to_sparse_csr()), r"as finite numbers, got inf for node '1'"),
@@ -199,7 +199,7 @@ def test_nodes_are_pooled_by_graph() -> None:
     assert_on_sheet(graphs, manifold=manifold)
     torch.testing.assert_close(graphs[0], manifold.centroid(x[:3]), rtol=1e-4, atol=1e-4)
     torch.testing.assert_close(graphs[2], manifold.origin(5))
-    with pytest.warns(UserWarning, match="off the sheet"):
+    with pytest.warns(UserWarning, match="off the hyperboloid"):
         LorentzDistanceHead(5, 3, manifold=manifold)(global_mean_pool(x, batch))
 
 
@@ -240,7 +240,7 @@ def test_two_kinds_of_edges_make_one_point(aggr: str) -> None:
         warnings.simplefilter("error", UserWarning)  # ours; others' deprecations are theirs
         out = to_hetero(Net(again=True), kinds, aggr=aggr)(x, edges)
     assert out["paper"].shape == (6, 3)
-    with pytest.warns(UserWarning, match="LorentzDistanceHead.*off the sheet"):
+    with pytest.warns(UserWarning, match="LorentzDistanceHead.*off the hyperboloid"):
         to_hetero(Net(again=False), kinds, aggr=aggr)(x, edges)
 
 
@@ -270,5 +270,5 @@ def test_jumping_knowledge(mode: str) -> None:
         jump(layers[:2])
     with pytest.raises(ValueError, match="'centroid' or 'cat', got 'max'"):
         LorentzJumpingKnowledge("max", 5, 3)
-    with pytest.warns(UserWarning, match="off the sheet"):
+    with pytest.warns(UserWarning, match="off the hyperboloid"):
         LorentzDistanceHead(5, 3, manifold=manifold)(JumpingKnowledge("max")(layers))

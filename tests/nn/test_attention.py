@@ -465,7 +465,7 @@ class TestModule:
         layer = LorentzMultiheadAttention(8, 4, manifold=manifold)
         x = manifold.random_normal(N, L, 8)
         plain.assert_on_sheet(layer(x, residual=x)[0], -1.0)
-        with pytest.raises(ValueError, match="query is off the sheet"):
+        with pytest.raises(ValueError, match="query is off the hyperboloid"):
             layer(x + 1.0)
 
     @pytest.mark.parametrize(
@@ -475,7 +475,7 @@ class TestModule:
                 (9, 2),
                 r"embed_dim \(9\) to be a multiple of num_heads, got num_heads=2; choose num_heads=1 or embed_dim=10",
             ),
-            ((8, 8), "at least 2 ambient coordinates a head.*choose num_heads=4 or embed_dim=16"),
+            ((8, 8), "at least 2 ambient coordinates per head.*choose num_heads=4 or embed_dim=16"),
             ((64, 5), "choose num_heads=4 or embed_dim=65"),
             ((64, 0), "got num_heads=0; choose num_heads=1$"),
             ((8, 0), "num_heads=0"),

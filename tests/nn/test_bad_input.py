@@ -51,9 +51,9 @@ TABLE = {
         "expected input with 8 ambient coordinates",
         "got shape (3, 7)",
     ),
-    "points off the sheet": (
+    "points off the hyperboloid": (
         lambda: LorentzLinear(3, 3, manifold=Lorentz(-2.0, check=True))(torch.tensor([[1.0, 0.0, 0.0]])),
-        "input is off the sheet at row 0: <x,x> = -1 where 1/K = -0.5 was expected (K = -2)",
+        "input is off the hyperboloid at row 0: <x,x> = -1 where 1/K = -0.5 was expected (K = -2)",
         "projx(input)",
     ),
     "points of another curvature": (
@@ -126,7 +126,7 @@ def test_every_layer_checks_its_points_if_asked(name):
     off, broken = x.clone(), x.clone()
     off[-1, ..., 0] += 0.5
     broken[-1, ..., 1] = math.nan
-    with pytest.raises(ValueError, match="is off the sheet at row"):
+    with pytest.raises(ValueError, match="is off the hyperboloid at row"):
         layer(off, *rest)
     with pytest.raises(ValueError, match="has a NaN or infinite coordinate at row"):
         layer(broken, *rest)
@@ -135,8 +135,8 @@ def test_every_layer_checks_its_points_if_asked(name):
 
 def test_functions_check_too():
     q = CHECKED.random_normal(1, 1, 3, D)
-    with pytest.raises(ValueError, match="v is off the sheet"):
+    with pytest.raises(ValueError, match="v is off the hyperboloid"):
         lorentz_attention(q, q, 2 * q, manifold=CHECKED)
     for layer in (LorentzCentroidPooling(CHECKED), LorentzToEuclidean(manifold=CHECKED)):
-        with pytest.raises(ValueError, match="is off the sheet"):
+        with pytest.raises(ValueError, match="is off the hyperboloid"):
             layer(2 * q[0])

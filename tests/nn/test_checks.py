@@ -58,7 +58,7 @@ def test_always_and_never():
     silent(layer, x)
     hybonet.set_checks("always")
     for _ in range(2):
-        with pytest.warns(UserWarning, match="off the sheet|lower sheet"):
+        with pytest.warns(UserWarning, match="off the hyperboloid|lower sheet"):
             layer(x)
     with pytest.raises(ValueError, match="'always', 'once' or 'never', got 'often'"):
         hybonet.set_checks("often")
@@ -84,7 +84,7 @@ def test_transforms_and_exports_are_left_alone():
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         torch.export.export(LorentzLinear(8, 8), (x,))
-    assert not [w for w in seen if "sheet" in str(w.message)]
+    assert not [w for w in seen if "hyperboloid" in str(w.message)]
 
 
 def test_inputs_without_coordinates_are_refused():

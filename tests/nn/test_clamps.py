@@ -34,7 +34,7 @@ def test_layers(name, at):
 
 
 def _exact(x):
-    """In float64, and on the sheet if it is a point."""
+    """In float64, and on the hyperboloid if it is a point."""
     return Lorentz(K).projx(x.double()) if x.dim() > 1 and x.shape[-1] == D else x.double()
 
 

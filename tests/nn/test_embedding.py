@@ -65,7 +65,7 @@ def test_older_files_with_points_are_checked_and_loaded(manifold, assign):
     table.load_state_dict({"weight": points}, assign=assign)
     assert torch.equal(table.weight, old.weight)
     assert points[:, 0].all(), "what was given stays"
-    with pytest.raises(RuntimeError, match=r"weight is off the sheet at row 0.*\(K = "):
+    with pytest.raises(RuntimeError, match=r"weight is off the hyperboloid at row 0.*\(K = "):
         LorentzEmbedding(10, 4, manifold=Lorentz(-7.0), form="paper").load_state_dict({"weight": points})
 
 
@@ -176,7 +176,7 @@ class TestFromPretrained:
     def test_points_off_the_sheet(self, manifold):
         given = plain.points(manifold, 6, 4, dtype=torch.float32)
         given[3, 0] += 0.5
-        with pytest.raises(ValueError, match=r"vectors is off the sheet at row 3.*projx"):
+        with pytest.raises(ValueError, match=r"vectors is off the hyperboloid at row 3.*projx"):
             LorentzEmbedding.from_pretrained(given, manifold=manifold, form="paper")
         table = LorentzEmbedding.from_pretrained(given, manifold=manifold, check=False, form="paper")
         plain.assert_on_sheet(table.points(), manifold.K)  # time is never trusted

@@ -44,5 +44,5 @@ def test_takes_points_for_points_and_notices_what_is_none():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         block(block.manifold.random_normal(3, 5))
-    with pytest.warns(UserWarning, match="LorentzFeedForward.*off the sheet"):
+    with pytest.warns(UserWarning, match="LorentzFeedForward.*off the hyperboloid"):
         LorentzFeedForward(5, 11)(torch.randn(3, 5))

@@ -91,7 +91,7 @@ def test_bfloat16_training_ends_where_float32_ends():
         assert 0.97 * FLOOR < last < 1.05 * FLOOR
     assert max(abs(a - b) for a, b in zip(half_losses, full_losses, strict=True)) > 0.01
     assert half == pytest.approx(full, rel=0.02)
-    # Products are bfloat16, normalisations are not: the points are on the sheet to float32.
+    # Products are bfloat16, normalisations are not: the points are on the hyperboloid to float32.
     assert half_out.dtype == full_out.dtype == torch.float32
     plain.assert_on_sheet(half_out, -1.0)
     plain.assert_on_sheet(full_out, -1.0)

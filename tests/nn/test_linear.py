@@ -324,7 +324,7 @@ def test_repr_tells_the_options():
         (
             (4, 4),
             {"num_heads": 4},
-            "at least 2 ambient coordinates a head, got out_features=4 over 4 heads.*num_heads=2",
+            "at least 2 ambient coordinates per head, got out_features=4 over 4 heads.*num_heads=2",
         ),
         ((7, 4), {"in_heads": 2}, r"in_features \(7\).*in_heads=2.*in_features=8"),
         ((4, 4), {"manifold": -1.0}, r"hybonet.Lorentz, got float.*Lorentz\(K=-2.0\)"),
@@ -349,7 +349,7 @@ def test_check_looks_at_each_of_several_concatenated_points():
     layer = LorentzLinear(8, 5, manifold=manifold, in_heads=2)
     plain.assert_on_sheet(layer(heads.flatten(-2)), -1.0)
     heads[1, 1, 0] += 1.0
-    with pytest.raises(ValueError, match="off the sheet at row 3"):
+    with pytest.raises(ValueError, match="off the hyperboloid at row 3"):
         layer(heads.flatten(-2))
     with pytest.raises(ValueError, match="8 ambient coordinates"):
         layer(heads)

@@ -291,7 +291,7 @@ def test_marks_and_mismatches():
     assert manifold_of(x) is manifold
     with pytest.raises(ValueError, match=r"group's manifold is Lorentz\(K=-1\).*holds points of Lorentz\(K=-2\)"):
         RiemannianAdam([{"params": [x], "manifold": Lorentz()}])
-    with pytest.raises(ValueError, match="off the sheet"):
+    with pytest.raises(ValueError, match="off the hyperboloid"):
         RiemannianSGD([{"params": [nn.Parameter(torch.zeros(3, 4))], "manifold": manifold}])
     for bad in ({"lr": -1.0}, {"betas": (1.0, 0.9)}, {"update": "newton"}):
         with pytest.raises(ValueError, match="invalid"):

@@ -22,7 +22,7 @@ from hybonet.training.lock import LOCK, locked
 from tests.training.toy import StopAt
 
 FAMILY = Hierarchy.from_edges([("dog", "canine"), ("wolf", "canine"), ("cat", "feline")])
-#: Runs the commands that it reads, one a line, and says how each ended. A training ends when it is told to.
+#: Runs the commands that it reads, one per line, and says how each ended. A training ends when it is told to.
 COMMANDS = """
 import json, sys, time
 from typer.testing import CliRunner

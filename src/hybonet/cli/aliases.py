@@ -13,14 +13,15 @@ from hybonet.cli.options import Overwrite, tell_notes
 from hybonet.cli.training import train, train_parameters
 from hybonet.tasks.base import spec
 from hybonet.tasks.probing.options import ENCODER_HELP
+from hybonet.tasks.translation.options import Predict
 
-_TRANSLATION, _PROBE = spec("translation"), spec("probe")
+_PROBE = spec("probe")
 
 Run = Annotated[Path, typer.Argument(help="A run folder of hybonet train translation, or an exported model.")]
 Form = Annotated[
     Literal["text", "tsv", "json"],
     typer.Option(
-        "--format", help="text: a translation a line; tsv: line, score, translation; json: an object per sentence."
+        "--format", help="text: a translation per line; tsv: line, score, translation; json: an object per sentence."
     ),
 ]
 Output = Annotated[Path | None, typer.Option(help="Write to this file instead of the terminal.")]
@@ -31,9 +32,7 @@ def _translate(run: Path, form: str, output: Path | None, overwrite: bool, **val
     from hybonet.cli.answers import check_output, write
     from hybonet.tasks.translation.predictor import TranslationModel
 
-    verb = _TRANSLATION.verb("predict")
-    assert verb is not None
-    options = made.chosen(verb.options, values).given()
+    options = made.chosen(Predict, values).given()
     if "n_best" in options and form == "text":
         raise ValueError("expected --format tsv or json with --n-best: in text, which line belongs to which is lost")
     check_output(output, overwrite=overwrite, inputs=options)
@@ -57,20 +56,18 @@ def _probe(encoder: str | None, resume: bool, **values: Any) -> None:
 
 
 def _add() -> None:
-    verb = _TRANSLATION.verb("predict")
-    assert verb is not None
     given = [
         made.parameter("run", Run),
-        *made.parameters(verb.options),
+        *made.parameters(Predict),
         made.parameter("form", Form, "text"),
         made.parameter("output", Output, None),
         made.parameter("overwrite", Overwrite, False),
     ]
-    translate = made.command(_translate, given, name="translate", about=verb.about)
-    app.command("translate", epilog=made.examples(verb.examples))(translate)
+    about, examples = Predict.help_text()
+    made.add(app, _translate, given, name="translate", about=about, examples=examples)
     given = [made.parameter("encoder", Encoder, None), *(p for p in train_parameters(_PROBE) if p.name != "data")]
-    probe = made.command(_probe, given, name="probe", about=_PROBE.about)
-    app.command("probe", epilog=made.examples(_PROBE.examples))(probe)
+    about, examples = _PROBE.options.help_text()
+    made.add(app, _probe, given, name="probe", about=about, examples=examples)
 
 
 _add()

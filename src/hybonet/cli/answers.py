@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -123,8 +122,6 @@ def _print(answered: Answers | Measures) -> None:
         say(text, nl=False)
         return
     console = Console(highlight=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console = Console(highlight=False, width=10_000)  # a pipe has no width, and answers are never cut off
     for table in answered.tables():
         console.print(table)
 
@@ -136,15 +133,11 @@ def _text(answered: Answers | Measures, form: str, safe_csv: bool) -> str:
         return text
     if form == "json":
         return json.dumps(answered.as_json(), indent=1, ensure_ascii=False) + "\n"
-    rows: list[dict[str, Any]]
-    if isinstance(answered, dict):
-        columns, rows = ["measure", "value"], answered.rows()
-    else:
-        columns, rows = answered.columns, answered.records
+    rows = answered.rows()
     if safe_csv:
         rows = [{name: without_formula(cell) for name, cell in row.items()} for row in rows]
     buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, columns, delimiter="\t" if form == "tsv" else ",", lineterminator="\n")
+    writer = csv.DictWriter(buffer, answered.columns, delimiter="\t" if form == "tsv" else ",", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return buffer.getvalue()

@@ -7,9 +7,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from hybonet.__main__ import STOPPED
 from hybonet.cli.options import say
@@ -39,7 +40,22 @@ Without `--data`, each task takes what ships in the package. Better settings: `h
 #: What torch says where a size is beyond the memory, or beyond all numbers.
 _TOO_LARGE = ("not enough memory", "can't allocate memory", "out of memory", "Storage size calculation overflowed")
 
+#: The commands, in the order of their use.
+_ORDER = (
+    "demo", "train", "evaluate", "predict", "plot", "export", "tune", "report", "data", "recipes", "verify",
+    "translate", "probe",
+)  # fmt: skip
+
+
+class _InOrder(TyperGroup):
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted(
+            super().list_commands(ctx), key=lambda name: _ORDER.index(name) if name in _ORDER else len(_ORDER)
+        )
+
+
 app = typer.Typer(
+    cls=_InOrder,
     help="Fully hyperbolic neural networks in the Lorentz model.",
     epilog=EXAMPLES,
     no_args_is_help=True,

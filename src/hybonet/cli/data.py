@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -125,6 +126,7 @@ def hyperbolicity(
     seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
     columns: Columns = None,
     header: Header = None,
+    as_json: AsJson = False,
 ) -> None:
     """Gromov's δ of a graph: how far its distances are from a tree's, and so how well hyperbolic space fits it."""
     with clean_errors():
@@ -135,6 +137,9 @@ def hyperbolicity(
         graph = load_graph(source, **only_given(columns=columns and column_list(columns), header=header))
         tell_notes(graph.notes)
         found = measure(graph.edges, graph.num_nodes, samples=samples, seed=seed)
+        if as_json:
+            say(json.dumps({"nodes": graph.num_nodes, "edges": len(graph.edges), **asdict(found)}, indent=2))
+            return
         bound = "" if found.diameter_exact else "at least "
         say(f"{graph.source}: {graph.num_nodes:,} nodes, {len(graph.edges):,} edges")
         say(f"δ: {found.delta:g} ({found.confidence()})")
@@ -149,6 +154,7 @@ def make_disease_tree(
     nodes: Annotated[int, typer.Option(min=2, help="Of the tree.")] = 600,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same files.")] = 0,
     label_noise: Annotated[float, typer.Option(min=0, max=1, help="Share of labels turned around.")] = 0.0,
+    as_json: AsJson = False,
 ) -> None:
     """Make a tree along which a disease spreads, like Disease of HGCN, of any size."""
     with clean_errors():
@@ -158,8 +164,8 @@ def make_disease_tree(
 
         with new_folder(out) as staging:
             written = write_network(disease_tree(nodes, seed=seed, label_noise=label_noise), staging)
-        for path in written:
-            say(str(out / path.name))
+        paths = [str(out / path.name) for path in written]
+        say(json.dumps(paths) if as_json else "\n".join(paths))
 
 
 def _named(name: str) -> list[DataSet]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -37,7 +38,7 @@ def _parameter(name: str, field: Any) -> inspect.Parameter:
     about: dict[str, Any] = {"help": field.description, **limits}
     if extra.get("shown"):
         about["show_default"] = extra["shown"]
-    kind = field.annotation
+    kind = Path | None if field.annotation is Any else field.annotation  # data: objects of Python, or a file
     names = []
     if extra.get("flag"):
         names = [extra["flag"]]
@@ -53,14 +54,20 @@ def parameter(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> i
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
-def command(
-    body: Callable[..., None], given: Iterable[inspect.Parameter], *, name: str, about: str
-) -> Callable[..., None]:
-    """A function for typer that has these parameters, and whose mistakes are one line.
+def add(
+    place: typer.Typer,
+    body: Callable[..., None],
+    given: Iterable[inspect.Parameter],
+    *,
+    name: str | None,
+    about: str,
+    examples: str = "",
+) -> None:
+    """Add a command that has these parameters, and whose mistakes are one line.
 
     Args:
         body: takes the parameters by name.
-        given: required ones first.
+        examples: the end of its help.
     """
     ordered = sorted(given, key=lambda each: each.default is not inspect.Parameter.empty)
 
@@ -68,10 +75,9 @@ def command(
         with clean_errors():
             body(**values)
 
-    run.__name__, run.__doc__ = name, about
     run.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in ordered}
-    return run
+    place.command(name, help=about, epilog=f"**Examples**\n\n{examples}" if examples else None)(run)
 
 
 def chosen(options: type[Options], values: Mapping[str, Any]) -> Options:
@@ -80,8 +86,3 @@ def chosen(options: type[Options], values: Mapping[str, Any]) -> Options:
     return options.checked(
         {name: value for name, value in values.items() if name in fields and value not in (fields[name].default, [])}
     )
-
-
-def examples(text: str) -> str:
-    """The end of a help text."""
-    return f"**Examples**\n{text}" if text else ""

@@ -103,10 +103,9 @@ def train_parameters(spec: TaskSpec) -> list[Parameter]:
 
 def add(spec: TaskSpec) -> None:
     """Add a task's command."""
-    given = train_parameters(spec)
-    about = f"{spec.about}\n\nCtrl-C stops at the next batch, saves, and says how to go on."
-    function = made.command(lambda **values: train(spec, **values), given, name=f"train_{spec.name}", about=about)
-    train_app.command(spec.name, epilog=made.examples(spec.examples))(function)
+    about, examples = spec.options.help_text()
+    about = f"{about or spec.title}\n\nCtrl-C stops at the next batch, saves, and says how to go on."
+    made.add(train_app, partial(train, spec), train_parameters(spec), name=spec.name, about=about, examples=examples)
 
 
 def train(
@@ -175,13 +174,13 @@ def _start(
     quiet: bool,
 ) -> None:
     """Load the data and write what a run starts from; nothing is loaded where ``out`` may not be written."""
-    from hybonet.tasks.api import load_data
+    from hybonet.tasks.api import load_data, notes_of
     from hybonet.tasks.run import start
     from hybonet.tasks.run_folder import check_target
 
     check_target(out, overwrite=overwrite)
     loaded = load_data(spec, data, settings, options)
-    tell_notes(() if quiet else getattr(loaded, "notes", ()))
+    tell_notes(() if quiet else notes_of(spec, settings, loaded))
     start(out, spec, settings, loaded, overwrite=overwrite, **about)
 
 

@@ -56,7 +56,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Write trials and the best 
 _TRIALS = 30
 _SHOWN = 4  # trials in the table, which fits 80 columns
 _NOT_ABOUT_DATA = ("recipe", "set", "range", "own_ranges", "seed")
-_ABOUT = """Search for the settings that do best on the validation data; the test data have no part in it.
+_ABOUT = """search for the settings that do best on the validation data; the test data have no part in it.
 
 The first trial is the recipe as it is, if the ranges have it. Trials that are worse than most at the same epoch are
 ended early, those that diverge count as failed. Ctrl-C stops at the next batch, saves, and says how to go on."""
@@ -99,9 +99,9 @@ def add(spec: TaskSpec) -> None:
         made.parameter("quiet", Quiet, False),
         made.parameter("as_json", AsJson, False),
     ]
-    function = made.command(lambda **values: tune(spec, **values), given, name=f"tune_{spec.name}", about=_ABOUT)
     text = _EXAMPLES.format(task=spec.name, recipe=spec.recipe, data=spec.data or "mine")
-    tune_app.command(spec.name, epilog=made.examples(text))(function)
+    about = f"{spec.title}: {_ABOUT}"
+    made.add(tune_app, partial(tune, spec), given, name=spec.name, about=about, examples=text)
 
 
 def tune(
@@ -124,7 +124,7 @@ def tune(
     **values: Any,
 ) -> None:
     """Check everything, search, and show what was found; ``values`` are the task's options about data."""
-    from hybonet.tasks.api import load_data, settings_for
+    from hybonet.tasks.api import load_data, notes_of, settings_for
     from hybonet.training import Interrupted
     from hybonet.training.ranges import as_text, out_of_range
     from hybonet.tuning.progress import SearchReporter, TerminalSearchReporter
@@ -158,7 +158,7 @@ def tune(
     ranges = _ranges(settings, spec, recipe, options)
     loaded = load_data(spec, about_data.get("data"), settings, reading)
     tell = (lambda _: None) if quiet else tell_notes
-    tell(getattr(loaded, "notes", ()))
+    tell(notes_of(spec, settings, loaded))
     loaded = loaded.without_test() if hasattr(loaded, "without_test") else loaded
 
     def make_task(tried: Any) -> Task:

@@ -1,6 +1,6 @@
 """Commands on what was trained, which do with it what its task does: ``hybonet evaluate|predict|plot|export RUN``.
 
-The run's ``config.json`` names its task, and the task declares the options (:class:`hybonet.tasks.base.Verb`).
+The run's ``config.json`` names its task, and the task declares the options (:class:`hybonet.tasks.options.Options`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 from typer.main import get_command
 
 from hybonet.cli import made
@@ -31,6 +32,7 @@ AnswersFile = Annotated[
 ]
 PicturesFolder = Annotated[Path | None, typer.Option(help="Folder for the pictures.", show_default="the run")]
 PicturesAsJson = Annotated[bool, typer.Option("--json", help="Name the pictures, and what is missing, as JSON.")]
+ExportAsJson = Annotated[bool, typer.Option("--json", help="Say where and what was written, as JSON.")]
 ExportPlace = Annotated[Path, typer.Option(help="New file (vectors) or new folder.")]
 SafeCsv = Annotated[
     bool, typer.Option("--safe-csv", help="A ' before text that a spreadsheet would take for a formula (CSV, TSV).")
@@ -47,12 +49,35 @@ _ABOUT = {
 }
 
 
+def task_in(word: str) -> str:
+    """The task that a word of a command line names: by itself, or as the folder of a run of it."""
+    try:
+        return str(json.loads((Path(word) / "config.json").read_text(encoding="utf-8"))["task"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return word
+
+
 class VerbCommand:
     """One such command, and what it is for each task."""
 
     def __init__(self, name: str, body: Callable[..., None], shared: list[Any]) -> None:
         self.name, self.body, self.shared = name, body, shared
-        app.command(name, help=_ABOUT[name], context_settings=_UNREAD, options_metavar="RUN [OPTIONS]")(self._call)
+        app.command(
+            name, help=_ABOUT[name], context_settings=_UNREAD, options_metavar="RUN [OPTIONS]", cls=self._completing()
+        )(self._call)
+
+    def _completing(self) -> type[TyperCommand]:
+        """A command for whose options the shell asks with a run's folder, or a task, before them."""
+        verb = self
+
+        class OfRun(TyperCommand):
+            def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+                tasks = verb.tasks()
+                names = (task_in(word) for word in ctx.args)
+                spec = next((tasks[name] for name in names if name in tasks), None)
+                return [] if spec is None else verb.command_of(spec).shell_complete(ctx, incomplete)
+
+        return OfRun
 
     def tasks(self) -> dict[str, TaskSpec]:
         """The tasks whose models it can be used on."""
@@ -60,18 +85,18 @@ class VerbCommand:
 
     def command_of(self, spec: TaskSpec) -> Any:
         """What it is for runs of a task."""
-        verb = spec.verb(self.name)
-        assert verb is not None
-        given = [made.parameter("run", Run), *made.parameters(verb.options), *self.shared]
+        options = spec.verb(self.name)
+        assert options is not None
+        given = [made.parameter("run", Run), *made.parameters(options), *self.shared]
 
         def body(run: Path, **values: Any) -> None:
             self.body(
-                run, made.chosen(verb.options, values).given(), **{each.name: values[each.name] for each in self.shared}
+                run, made.chosen(options, values).given(), **{each.name: values[each.name] for each in self.shared}
             )
 
         own = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
-        function = made.command(body, given, name=self.name, about=verb.about or _ABOUT[self.name])
-        own.command(epilog=made.examples(verb.examples))(function)
+        about, examples = options.help_text()
+        made.add(own, body, given, name=None, about=about or _ABOUT[self.name], examples=examples)
         return get_command(own)
 
     def _call(self, context: typer.Context) -> None:
@@ -106,13 +131,14 @@ class VerbCommand:
         raise typer.Exit(0 if arguments else 2)
 
     def _overview(self, tasks: dict[str, TaskSpec]) -> str:
-        lines = ["**What it does and its options depend on the task that made the run:**"]
-        verbs = [(spec, spec.verb(self.name)) for spec in tasks.values()]
-        for spec, verb in verbs:
-            about = ((verb.about if verb else "") or _ABOUT[self.name]).splitlines()[0]
-            lines.append(f"**{spec.title}**: `hybonet {self.name} {spec.name} --help` — {about}")
-        told = "".join(verb.examples for _, verb in verbs if verb)
-        return "\n\n".join([*lines, made.examples(told)])
+        """A heading for each task, and what the command does there."""
+        parts = ["**Examples** by task; the options depend on the task that made the run."]
+        for spec in tasks.values():
+            options = spec.verb(self.name)
+            about, examples = ("", "") if options is None else options.help_text()
+            first = (about or _ABOUT[self.name]).splitlines()[0]
+            parts += [f"**{spec.title}** (`hybonet {self.name} {spec.name} --help`)", first, examples]
+        return "\n\n".join(filter(None, parts))
 
 
 def _load(run: Any, *, quiet: bool = False) -> Any:
@@ -153,10 +179,17 @@ def _ask(
     write(answered, written_as, output, quiet=quiet, safe_csv=safe_csv)
 
 
-def _plot(run: Path, options: dict[str, Any], as_json: bool, output: Path | None, quiet: bool) -> None:
+def _plot(run: Path, options: dict[str, Any], as_json: bool, output: Path | None, overwrite: bool, quiet: bool) -> None:
     from hybonet.reporting.disk import require_matplotlib
 
     require_matplotlib()
+    if output is not None and not overwrite and output.resolve() != run.resolve():  # a run's own are drawn anew
+        there = [output] if output.is_file() else sorted(output.glob("*.png")) + sorted(output.glob("*.html"))
+        if there:
+            raise ValueError(
+                f"expected a place for new pictures, got {str(output)!r}, where {there[0].name} is; add --overwrite to "
+                "replace it, or choose another --output"
+            )
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", UserWarning)
         drawn = _load(run, quiet=quiet).plot(output, **options)
@@ -171,7 +204,7 @@ def _plot(run: Path, options: dict[str, Any], as_json: bool, output: Path | None
     tell_notes(dict.fromkeys(str(each.message) for each in told))
 
 
-def _export(run: Path, options: dict[str, Any], output: Path, overwrite: bool, quiet: bool) -> None:
+def _export(run: Path, options: dict[str, Any], as_json: bool, output: Path, overwrite: bool, quiet: bool) -> None:
     from hybonet.tasks.new_folder import replaced
 
     model = _load(run, quiet=quiet)
@@ -180,7 +213,9 @@ def _export(run: Path, options: dict[str, Any], output: Path, overwrite: bool, q
             said = model.export(place, **options).replace(str(place), str(output))
     else:
         said = model.export(output, **options)
-    if not quiet:
+    if as_json:
+        say(json.dumps({"output": str(output), "about": said}, ensure_ascii=False))
+    elif not quiet:
         say(said)
 
 
@@ -197,11 +232,13 @@ predict = VerbCommand("predict", partial(_ask, verb="predict"), _WRITTEN)
 _DRAWN = [
     made.parameter("as_json", PicturesAsJson, False),
     made.parameter("output", PicturesFolder, None),
+    made.parameter("overwrite", Overwrite, False),
     made.parameter("quiet", Quiet, False),
 ]
 plot = VerbCommand("plot", _plot, _DRAWN)
 _EXPORTED = [
     made.parameter("output", ExportPlace),
+    made.parameter("as_json", ExportAsJson, False),
     made.parameter("overwrite", Overwrite, False),
     made.parameter("quiet", Quiet, False),
 ]

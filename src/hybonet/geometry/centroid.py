@@ -1,4 +1,4 @@
-"""The Lorentz centroid, and the scaling of time-like vectors to the sheet that it rests on."""
+"""The Lorentz centroid, and the scaling of time-like vectors to the hyperboloid that it rests on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hybonet.geometry.numerics import Curvature, bounded, precision
 
 
 class _ToSheet(Fused):
-    """y = √k s/|s|_L. Saves only y and one number a row; that number is a second, differentiable output, which makes
+    """y = √k s/|s|_L. Saves only y and one number per row; that number is a second, differentiable output, which makes
     the backward differentiable too.
     """
 
@@ -57,7 +57,7 @@ class _ToSheet(Fused):
 
 
 def to_sheet(s: Tensor, *, K: Curvature) -> Tensor:
-    r"""Scale a time-like vector to the sheet: :math:`y = \sqrt{k}\; s / |\,\|s\|_L\,|`.
+    r"""Scale a time-like vector to the hyperboloid: :math:`y = \sqrt{k}\; s / |\,\|s\|_L\,|`.
 
     A sum of points with non-negative weights is time-like, so ``to_sheet(weights @ x)`` is the fast form of the
     centroid: one GEMM. Its geodesic error grows like :math:`\epsilon\, s_t^2 / |s|_L^2`, up to the usable radius of the
@@ -80,9 +80,9 @@ def centroid(x: Tensor, weights: Tensor | None = None, *, K: Curvature) -> Tenso
     the point with the least weighted squared Lorentzian distance to the given ones.
 
     The norm is not taken from the sum, where it cancels far from the origin. With weights that add up to 1, m the
-    Euclidean mean of the space parts, :math:`m_t` the time that lifts it to the sheet and Q the mean squared Lorentzian
-    distance to the lifted point, it is :math:`\sqrt{k + Q + Q^2 / 4 m_t^2}`: a sum. Centroids of many sets of weights
-    over the same points are faster by :func:`to_sheet`.
+    Euclidean mean of the space parts, :math:`m_t` the time that lifts it to the hyperboloid and Q the mean squared
+    Lorentzian distance to the lifted point, it is :math:`\sqrt{k + Q + Q^2 / 4 m_t^2}`: a sum. Centroids of many
+    sets of weights over the same points are faster by :func:`to_sheet`.
 
     Shapes: ``x (..., n, d)``, ``weights (..., n)`` (default: equal) ``-> (..., d)``. Negative weights count as zero;
     if all are zero the result is the origin.

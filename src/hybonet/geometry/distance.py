@@ -71,7 +71,7 @@ def chart_gradient(x: Tensor, y: Tensor, k: Curvature) -> Tensor:
 class _SquaredDistance(Fused):
     """Forward and backward in the chart: gradients sit wholly in the space coordinates.
 
-    On the sheet time is a function of space, so (0, g_s) and the ambient gradient are the same covector; this one
+    On the hyperboloid time is a function of space, so (0, g_s) and the ambient gradient are the same covector; this one
     survives rounding at any radius, and stays exact (zero) for coincident points.
     """
 

@@ -127,7 +127,7 @@ def lift_onto(v: Tensor, x: Tensor | None = None, *, K: Curvature) -> Tensor:
 def lift(space: Tensor, *, K: Curvature) -> Tensor:
     r"""The point with the given space part: :math:`x = (\sqrt{|x_s|^2 + k},\ x_s)`.
 
-    This chart covers the whole sheet, so any vector becomes a point. Shapes: ``(..., n) -> (..., n + 1)``.
+    This chart covers the whole hyperboloid, so any vector becomes a point. Shapes: ``(..., n) -> (..., n + 1)``.
 
     Example:
         >>> import torch
@@ -138,7 +138,7 @@ def lift(space: Tensor, *, K: Curvature) -> Tensor:
 
 
 def time_of(space: Tensor, *, K: Curvature) -> Tensor:
-    r"""Time coordinate that puts a space part on the sheet: :math:`\sqrt{|x_s|^2 + k}`; ``(..., n) -> (..., 1)``.
+    r"""Time coordinate that puts a space part on the hyperboloid: :math:`\sqrt{|x_s|^2 + k}`; ``(..., n) -> (..., 1)``.
 
     Example:
         >>> import torch
@@ -160,8 +160,8 @@ def _with_time(space: Tensor, K: Curvature) -> Tensor:
 def rebuilt(x: Tensor, *, K: Curvature) -> Tensor:
     """``x`` ready for arithmetic, its time computed anew from its space part; ``(..., d) -> (..., d)``.
 
-    Functions of points start with this. Half precision is then on the sheet to float32, no stray time coordinate can
-    divide by zero, and gradients sit wholly in the space coordinates (see `distance.py` for why that is better).
+    Functions of points start with this. Half precision is then on the hyperboloid to float32, no stray time coordinate
+    can divide by zero, and gradients sit wholly in the space coordinates (see `distance.py` for why that is better).
 
     Example:
         >>> import torch
@@ -172,7 +172,7 @@ def rebuilt(x: Tensor, *, K: Curvature) -> Tensor:
 
 
 def projx(x: Tensor, *, K: Curvature) -> Tensor:
-    r"""Project to the sheet: the space part stays, time is rebuilt from it. ``(..., d) -> (..., d)``.
+    r"""Project to the hyperboloid: the space part stays, time is rebuilt from it. ``(..., d) -> (..., d)``.
 
     Example:
         >>> import torch
@@ -228,7 +228,7 @@ def tangent_at(x: Tensor, space: Tensor) -> Tensor:
 
 
 def _tangent(x: Tensor, space: Tensor, least: Curvature) -> Tensor:
-    """Adds the time coordinate. On the sheet x_t is never below ``least``; off it, that keeps 0/0 away."""
+    """Adds the time coordinate. On the hyperboloid x_t is never below ``least``; off it, that keeps 0/0 away."""
     space = bounded(space)
     # No clamp: the origin has just that time, and there the gradient of a clamp depends on torch's version.
     time = (x[..., 1:] * space).sum(-1, keepdim=True) / torch.where(x[..., :1] < least, least, x[..., :1])

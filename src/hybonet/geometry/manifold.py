@@ -24,7 +24,7 @@ class Lorentz(nn.Module):
     Args:
         K: curvature, negative.
         learnable: train K with the model.
-        check: verify that points given to layers and to the methods of this manifold are finite and on the sheet, and
+        check: verify that points given to layers and to the methods of this manifold are finite and on the hyperboloid, and
             raise a ``ValueError`` if not. For debugging: it reads values, so it cannot be compiled.
 
     Example:
@@ -168,14 +168,28 @@ class Lorentz(nn.Module):
 
     # -- points ---------------------------------------------------------------------------------------------------
 
-    def check_point(self, x: Tensor, *, name: str = "x", tolerance: float | None = None) -> bool:
-        """True if x is finite and on the sheet; otherwise a ``ValueError`` that says which row is off, and by how much.
+    def check_point(self, x: Tensor, *, tolerance: float | None = None) -> bool:
+        """Whether x is finite and on the hyperboloid; :meth:`require_point` says what is wrong.
 
         Example:
             >>> import torch
             >>> Lorentz().check_point(torch.zeros(3))
+            False
+        """
+        try:
+            self.require_point(x, tolerance=tolerance)
+        except ValueError:
+            return False
+        return True
+
+    def require_point(self, x: Tensor, *, name: str = "x", tolerance: float | None = None) -> None:
+        """A ``ValueError`` unless x is finite and on the hyperboloid; it says which row is off, and by how much.
+
+        Example:
+            >>> import torch
+            >>> Lorentz().require_point(torch.zeros(3))
             Traceback (most recent call last):
-            ValueError: x is off the sheet at row 0: <x,x> = 0 where 1/K = -1 was expected (K = -1); projx(x) rebuilds the time coordinate
+            ValueError: x is off the hyperboloid at row 0: <x,x> = 0 where 1/K = -1 was expected (K = -1); projx(x) rebuilds the time coordinate
         """
         if x.dim() == 0 or x.shape[-1] < 2:
             raise ValueError(
@@ -185,7 +199,7 @@ class Lorentz(nn.Module):
         allowed = precision(x.dtype).sheet_tolerance if tolerance is None else tolerance
         rows = x.detach().double().reshape(-1, x.shape[-1])
         if rows.numel() == 0:
-            return True
+            return
         if not bool(rows.isfinite().all()):
             row = int((~rows.isfinite().all(-1)).nonzero()[0])
             raise ValueError(
@@ -205,14 +219,13 @@ class Lorentz(nn.Module):
                 )
             if x.dtype == torch.float64 and off[row] <= precision(torch.float32).sheet_tolerance:
                 raise ValueError(
-                    f"{name} is off the sheet at row {row} by {off[row].item():.1e} of time squared: right in float32, "
+                    f"{name} is off the hyperboloid at row {row} by {off[row].item():.1e} of time squared: right in float32, "
                     f"but not in float64; projx({name}) rebuilds the time coordinate in float64"
                 )
             raise ValueError(
-                f"{name} is off the sheet at row {row}: <x,x> = {value[row].item():.6g} where 1/K = {1 / K:.6g} was "
+                f"{name} is off the hyperboloid at row {row}: <x,x> = {value[row].item():.6g} where 1/K = {1 / K:.6g} was "
                 f"expected (K = {K:.6g}); {_remedy(rows, value, row, x.dtype, name)}"
             )
-        return True
 
     def validate(self, x: Tensor, features: int | None = None, *, name: str = "input") -> None:
         """Check the number of ambient coordinates, and with ``check=True`` the values; layers call it on their input.
@@ -231,7 +244,7 @@ class Lorentz(nn.Module):
         if x.dim() == 0 or x.shape[-1] < 2:
             raise ValueError(f"expected {name} with at least 2 ambient coordinates, got shape {tuple(x.shape)}")
         if self.check:
-            self.check_point(x, name=name)
+            self.require_point(x, name=name)
 
     def origin(self, *size: int, dtype: torch.dtype | None = None, device: torch.device | str | None = None) -> Tensor:
         """See :func:`hybonet.geometry.origin`."""
@@ -435,7 +448,7 @@ class _Bounded(Fused):
 
 
 def _remedy(rows: Tensor, value: Tensor, row: int, dtype: torch.dtype, name: str) -> str:
-    """What rows that are off the sheet look like, and what is to be done."""
+    """What rows that are off the hyperboloid look like, and what is to be done."""
     rebuild, size = f"projx({name}) rebuilds the time coordinate", rows[:, 0].square()
     if bool((rows[:, 0] <= 0).any()) or bool((value > 0).any()):
         return f"Euclidean features have no time coordinate: lift(features) adds it; of points, {rebuild}"

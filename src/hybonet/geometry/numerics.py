@@ -27,7 +27,7 @@ ROTATION_TOLERANCE = 100
 
 
 class Precision(NamedTuple):
-    """What one dtype can carry on the sheet.
+    """What one dtype can carry on the hyperboloid.
 
     Example:
         >>> import torch
@@ -43,7 +43,7 @@ class Precision(NamedTuple):
     max_coordinate: float
     #: Norms below this count as zero: their reciprocal times an ordinary gradient must stay finite.
     min_norm: float
-    #: |<x,x> - 1/K| allowed on the sheet, relative to x_t² (the size of the two terms that cancel).
+    #: |<x,x> - 1/K| allowed on the hyperboloid, relative to x_t² (the size of the two terms that cancel).
     sheet_tolerance: float
 
 

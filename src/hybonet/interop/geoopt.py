@@ -31,9 +31,10 @@ class GeooptLorentz(geoopt.manifolds.base.Manifold):
 
     def _check_point_on_manifold(self, x: Tensor, **_: Any) -> tuple[bool, str | None]:
         try:
-            return self.lorentz.check_point(x), None
+            self.lorentz.require_point(x)
         except ValueError as error:
             return False, str(error)
+        return True, None
 
     def _check_vector_on_tangent(
         self, x: Tensor, u: Tensor, *, atol: float = 1e-5, **_: Any

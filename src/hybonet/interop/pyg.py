@@ -203,7 +203,7 @@ def _check_edges(edge_index: Any, num_nodes: int) -> None:
 def _labels_of(y: Any, num_nodes: int) -> Tensor:
     if not isinstance(y, Tensor) or y.shape not in ((num_nodes,), (num_nodes, 1)):
         raise ValueError(
-            f"expected one class a node, y of shape ({num_nodes},), got {_described(y)}; nodes with several labels, "
+            f"expected one class per node, y of shape ({num_nodes},), got {_described(y)}; nodes with several labels, "
             "and labels of whole graphs, are not supported: leave y out (data.y = None), or choose a column"
         )
     if y.dtype not in (*_INTEGERS, torch.bool):

@@ -38,7 +38,7 @@ def riemannian_squares(x, g, k, squares):
 
 @parallel
 def add_time(rows, k, limit, cut):
-    """Time that puts rows on the sheet, in place; coordinates beyond the limit are cut, and ``cut`` is set."""
+    """Time that puts rows on the hyperboloid, in place; coordinates beyond the limit are cut, and ``cut`` is set."""
     number = rows.dtype.type
     k, limit = number(k), number(limit)
     for row in prange(len(rows)):

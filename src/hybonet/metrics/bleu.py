@@ -22,7 +22,7 @@ _WITHOUT_SPACES = {
 def translation_scores(
     hypotheses: Sequence[str], references: Sequence[str], *, language: str, tokenized: bool = False
 ) -> dict[str, Any]:
-    """Scores of a corpus, one reference a sentence.
+    """Scores of a corpus, one reference per sentence.
 
     ``bleu`` and ``chrf`` are sacreBLEU's on plain text and come with the signatures that say how they were made.
     ``interval`` has sacreBLEU's own bounds for ``bleu`` over resampled sentences, 95 % of them.

@@ -26,7 +26,7 @@ _LIKELY = 0.5
 #: How strongly a group's own numbers are drawn to those of all; infinite: they are those of all.
 _SHRINKAGE = (math.inf, 30.0, 3.0)
 _FOLDS = 5
-#: A curve takes the place of a straight line only if it is likelier by so much a case: it has many more numbers.
+#: A curve takes the place of a straight line only if it is likelier by so much per case: it has many more numbers.
 _CURVE_GAIN = 0.002
 
 

@@ -29,7 +29,7 @@ def _signs(x: Tensor) -> Tensor:
 
 
 class _FlashCentroid(Fused):
-    """softmax(2 s <q,k>_L) v scaled to the sheet, in less memory than autograd's own composition.
+    """softmax(2 s <q,k>_L) v scaled to the hyperboloid, in less memory than autograd's own composition.
 
     The centroid does not change when its argument is scaled, so its gradient g satisfies g·o = 0 for the unnormalised
     output o and for its multiple, the result. The kernel's backward uses o only in g·o: the result serves in its place,

@@ -1,4 +1,4 @@
-"""A table of points on the sheet."""
+"""A table of points on the hyperboloid."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class LorentzEmbedding(LorentzModule, _Table):
     r"""A look-up table whose rows are points, to be trained with any optimiser.
 
     ``weight`` holds their space coordinates, and zeros where time would stand; time is rebuilt in every look-up, and
-    :meth:`points` are the points themselves. So no step, average or cast can take a row off the sheet.
+    :meth:`points` are the points themselves. So no step, average or cast can take a row off the hyperboloid.
 
     Args:
         num_embeddings, embedding_dim: rows and *ambient* coordinates.
@@ -113,7 +113,7 @@ class LorentzEmbedding(LorentzModule, _Table):
     def forward(self, index: Tensor) -> Tensor:
         manifold, length = self.manifold, self.length
         if manifold.check:
-            manifold.check_point(self.points(), name="the embedding's table")
+            manifold.require_point(self.points(), name="the embedding's table")
         if self.max_norm is None and not isinstance(length, Tensor):
             return looked_up(self.weight, index, manifold, length, self.padding_idx, self.sparse)
         return self.on_sheet(F.embedding(index, self.weight, self.padding_idx, sparse=self.sparse))
@@ -158,7 +158,7 @@ class LorentzEmbedding(LorentzModule, _Table):
                 (``"tangent"``).
             freeze: do not train them.
             form: as of the class.
-            check: verify that Lorentz vectors are on the sheet, Poincaré vectors inside the ball.
+            check: verify that Lorentz vectors are on the hyperboloid, Poincaré vectors inside the ball.
 
         Example:
             >>> import torch
@@ -171,7 +171,7 @@ class LorentzEmbedding(LorentzModule, _Table):
             raise ValueError(f"expected a matrix with one row an embedding, got shape {tuple(vectors.shape)}")
         if space == "lorentz":
             if check:
-                manifold.check_point(vectors, name="vectors")
+                manifold.require_point(vectors, name="vectors")
             points = vectors
         elif space == "poincare":
             radius = (-1.0 / manifold.curvature) ** 0.5

@@ -20,7 +20,7 @@ MIN_TIME = 1.1
 class _GatedLift(Fused):
     """(gate, z) -> (t, z/|z| √(t² - k)) with t = λ σ(gate) + ε, fused: two passes forward, two backward.
 
-    Only the output and two numbers a row are saved. Those numbers are differentiable outputs as well, so that the
+    Only the output and two numbers per row are saved. Those numbers are differentiable outputs as well, so that the
     backward can be differentiated again.
     """
 

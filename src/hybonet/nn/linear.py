@@ -376,14 +376,14 @@ def head_features(features: int, num_heads: int, *, name: str = "embed_dim", hea
         )
     if features // num_heads < 2:
         raise ValueError(
-            f"expected at least 2 ambient coordinates a head, got {name}={features} over {num_heads} heads; "
+            f"expected at least 2 ambient coordinates per head, got {name}={features} over {num_heads} heads; "
             f"choose {_that_fits(features, num_heads, name, heads_name)}"
         )
     return features // num_heads
 
 
 def _that_fits(features: int, heads: int, name: str, heads_name: str) -> str:
-    """The nearest number of heads, and of features, that leaves at least 2 coordinates a head."""
+    """The nearest number of heads, and of features, that leaves at least 2 coordinates per head."""
     divisors = [count for count in range(1, features // 2 + 1) if features % count == 0]
     choices = [f"{heads_name}={min(divisors, key=lambda count: (abs(count - heads), count))}"] if divisors else []
     if heads >= 1:

@@ -82,7 +82,7 @@ class LorentzModule(nn.Module):
             return
         self._checked.add(name)
         try:
-            self.manifold.check_point(x, name=name)
+            self.manifold.require_point(x, name=name)
         except ValueError as error:
             what = f"{type(self).__name__}({self.extra_repr()}) on {self.manifold}"
             warnings.warn(f"{what}: {error} (hybonet.set_checks('never') says nothing)", stacklevel=3)
@@ -121,7 +121,7 @@ class LorentzModule(nn.Module):
             points = state_dict.get(prefix + name)
             if older and points is not None and not points.is_meta and bool(points[..., 0].any()):
                 try:
-                    self.manifold.check_point(points, name=prefix + name)
+                    self.manifold.require_point(points, name=prefix + name)
                 except ValueError as error:
                     rest[-1].append(f"{error}; or the points are of another K")
                 points = points.clone()

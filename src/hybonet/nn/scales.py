@@ -2,7 +2,7 @@ r"""The constants of the scaled form: how long one is, and where parameters star
 
 Adam moves every parameter by about its rate, whatever the gradient. A stack therefore trains at the usual rates if its
 parameters are of the usual size: those of a Euclidean Transformer, whose coordinates are near 1 and whose weights are
-near :math:`1/\sqrt n`. On the sheet a point has a radius, and radius decides what one is. In the following
+near :math:`1/\sqrt n`. On the hyperboloid a point has a radius, and radius decides what one is. In the following
 :math:`R = \sqrt{-1/K}`, d counts ambient coordinates, and n = d - 1.
 
 * **Radius.** Norms put points at :math:`|x_s| = \rho R`. Nearer the origin, space is flat; farther out, centroids fall

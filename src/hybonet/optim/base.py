@@ -69,7 +69,7 @@ class RiemannianOptimizer(torch.optim.Optimizer):
                 manifold = points[param]
                 if manifold is not None:
                     self._step_points(param, ks[manifold], group)
-        # The step may have moved the sheet, further than it may go; points that hold their time follow it.
+        # The step may have moved the hyperboloid, further than it may go; points that hold their time follow it.
         for manifold in ks:
             if manifold.learnable:
                 manifold.log_neg_curvature.clamp_(-MAX_LOG_CURVATURE, MAX_LOG_CURVATURE)

@@ -118,7 +118,7 @@ def _mark(param: Tensor, manifold: Lorentz | None) -> None:
             f"{known}; leave the group's manifold out, or give the layer that manifold"
         )
     if known is None:
-        manifold.check_point(param, name="parameter")
+        manifold.require_point(param, name="parameter")
         param.manifold = manifold  # type: ignore[attr-defined]
 
 

@@ -22,12 +22,12 @@ from hybonet.optim.row_updates import (
 
 
 class RiemannianAdam(RiemannianOptimizer):
-    r"""Adam for points on the sheet and ordinary parameters together.
+    r"""Adam for points on the hyperboloid and ordinary parameters together.
 
     * ``update="exact"`` (the paper's rAdam, the same numbers as geoopt's): Riemannian gradient, exponential map,
-      first moment carried by parallel transport, second moment one number a row.
-    * ``update="chart"``: the sheet is globally parametrised by its space part, so Adam (torch's fused kernel) runs on
-      :math:`x_s` with no constraint at all. With ``precondition`` the gradient is Riemannian,
+      first moment carried by parallel transport, second moment one number per row.
+    * ``update="chart"``: the hyperboloid is globally parametrised by its space part: Adam (torch's fused kernel) runs
+      on :math:`x_s` with no constraint at all. With ``precondition`` the gradient is Riemannian,
       :math:`g + (-K)\, x_s \langle x_s, g\rangle`; without, it is the plain chart gradient.
 
     Euclidean parameters take torch's own Adam step. Sparse gradients update only the touched rows, moments included, as

@@ -13,7 +13,7 @@ from hybonet.optim.row_updates import in_blocks, sgd_rows
 
 
 class RiemannianSGD(RiemannianOptimizer):
-    r"""SGD with momentum for points on the sheet and ordinary parameters together; the same numbers as geoopt's.
+    r"""SGD with momentum for points on the hyperboloid and ordinary parameters together; the same numbers as geoopt's.
 
     A point moves along the geodesic, :math:`x \leftarrow \exp_x(-\eta\, m)`, and its momentum is carried along by
     parallel transport. Sparse gradients update only the touched rows.

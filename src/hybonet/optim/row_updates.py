@@ -1,7 +1,7 @@
 """In-place updates of points, one row a point: the arithmetic of the Riemannian optimisers.
 
 Everything is a row-wise linear combination of the point x, the gradient g and a buffer m, with coefficients that are
-one number a row; no temporary outlives a block of rows that fits the cache. Rows come with whatever stands where time
+one number per row; no temporary outlives a block of rows that fits the cache. Rows come with whatever stands where time
 belongs, and leave with 0: a point is stored as its space coordinates. Moments of the exact updates are ambient vectors.
 """
 

@@ -13,29 +13,48 @@ Tables = Callable[[], Iterable[Any]]
 
 
 class _Shown:
-    """Something that prints as tables."""
+    """Something that prints as tables, and becomes a data frame by its ``columns`` and ``rows()``."""
 
     _tables: Tables
+    columns: Sequence[str]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A mapping by the columns for each row."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """A pandas data frame."""
+        return data_frame(self.rows(), self.columns)
 
     def tables(self) -> list[Any]:
         """What the library rich prints."""
         return list(self._tables())
 
-    def __str__(self) -> str:
+    def _console(self) -> Any:
         from hybonet.reporting.console import Console
 
-        console = Console(file=io.StringIO(), width=120, highlight=False)
+        # In a notebook, rich would show by itself what is only to be written here.
+        console = Console(file=io.StringIO(), record=True, width=120, highlight=False, force_jupyter=False)
         for table in self.tables():
             console.print(table)
-        return console.file.getvalue().rstrip("\n")  # type: ignore[attr-defined]
+        return console
+
+    def __str__(self) -> str:
+        text: str = self._console().file.getvalue()
+        return text.rstrip("\n")
 
     def _repr_html_(self) -> str:
-        from hybonet.reporting.console import Console
+        html: str = self._console().export_html(inline_styles=True, code_format="<pre>{code}</pre>")
+        return html
 
-        console = Console(file=io.StringIO(), record=True, width=120, highlight=False)
-        for table in self.tables():
-            console.print(table)
-        return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
+
+def data_frame(rows: Any, columns: Sequence[str]) -> Any:
+    """A pandas data frame, if pandas is there."""
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("to_pandas needs pandas: pip install pandas; the values themselves need nothing") from None
+    return pandas.DataFrame(rows, columns=list(columns))
 
 
 class Answers(_Shown, Sequence[dict[str, Any]]):
@@ -97,17 +116,12 @@ class Answers(_Shown, Sequence[dict[str, Any]]):
     def __repr__(self) -> str:
         return f"Answers({self.records!r})"
 
+    def rows(self) -> list[dict[str, Any]]:
+        return self.records
+
     def as_json(self) -> Any:
         """What ``--json`` writes."""
         return self.records if self._nested is None else self._nested
-
-    def to_pandas(self) -> Any:
-        """A pandas data frame."""
-        try:
-            import pandas
-        except ImportError:
-            raise ImportError("to_pandas needs pandas: pip install pandas; list(answers) needs nothing") from None
-        return pandas.DataFrame(self.records, columns=self.columns)
 
     def _plain(self) -> Iterable[Any]:
         from rich.table import Table
@@ -133,6 +147,8 @@ class Measures(_Shown, dict[str, Any]):
         │ test mrr │ 0.5   │
         └──────────┴───────┘
     """
+
+    columns = ("measure", "value")
 
     def __init__(self, figures: Mapping[str, Any], *, tables: Tables | None = None) -> None:
         super().__init__(figures)

@@ -97,7 +97,7 @@ def _page_data(flat: Tensor, nodes: Sequence[DiskNode], edges: Tensor, new_edges
         raise ValueError("expected at least one node, got none; give the nodes of the hierarchy")
     if flat.shape != (count, 2):
         raise ValueError(
-            f"expected coordinates of shape ({count}, 2), one row a node, got {tuple(flat.shape)}; use disk_view for "
+            f"expected coordinates of shape ({count}, 2), one row per node, got {tuple(flat.shape)}; use disk_view for "
             "points with more coordinates"
         )
     if edges.ndim != 2 or edges.shape[1] != 2 or edges.is_floating_point():

@@ -1,4 +1,4 @@
-"""Tables that fit a terminal of 80 columns: numbers are never cut, and long names give way."""
+"""Tables that fit a terminal of 80 columns: numbers stay whole, and long names are broken."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rich.text import Text
 def narrow_table(
     names: Sequence[str], numbers: Sequence[str] = (), texts: Sequence[str] = (), *, title: str = ""
 ) -> Table:
-    """An empty table with columns for names (left, one line), then numbers (right, whole), then texts (wrapped).
+    """An empty table with columns for names (left), then numbers (right, whole), then texts (wrapped).
 
     Example:
         >>> from hybonet.reporting.console import Console
@@ -21,7 +21,8 @@ def narrow_table(
         >>> Console(width=20).print(table)
         relation         MRR
         ────────────────────
-        /film/film/r…  0.123
+        /film/film/re  0.123
+        lease_region
         >>> Console(width=40).print(narrow_table(["split"], ["MRR"], title="a title wider than the columns"))
         a title wider than the columns
         split                      MRR
@@ -36,14 +37,13 @@ def narrow_table(
     for header in numbers:
         table.add_column(header, justify="right", no_wrap=True)
     for header in texts:
-        table.add_column(header, overflow="fold")
+        table.add_column(header)
     return table
 
 
 def add_row(table: Table, *cells: str, style: str | None = None) -> None:
-    """Add a row of cells as they are, brackets included; the first, a name, is cut with an ellipsis and not broken."""
-    name, *others = cells
-    table.add_row(Text(name, no_wrap=True, overflow="ellipsis"), *map(Text, others), style=style)
+    """Add a row of cells as they are, brackets included."""
+    table.add_row(*map(Text, cells), style=style)
 
 
 def range_text(bounds: Sequence[float] | None) -> str:

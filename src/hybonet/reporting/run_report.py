@@ -1,4 +1,4 @@
-"""Run records, read and side by side: a row an experiment, mean and deviation over its seeds; a table a task."""
+"""Run records, read and side by side: a row per experiment, mean and deviation over its seeds; a table per task."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def report_table(found: Sequence[Experiment], width: int) -> Group:
     """For a terminal: the deviation of the first measure alone, what all have in common above, the rest if it fits."""
     names = found[0].names
     told_apart = [name for name in names if len({each.names[name] for each in found}) > 1]
-    common = [f"{name} {value}" for name, value in names.items() if name not in told_apart]
+    common = [f"{name} {value}" for name, value in names.items() if name not in told_apart and value != _NOTHING]
     shown: list[str] = []
     spare = max(0, max(len(each.source) for each in found) - _SHORTEST_RUN)  # what names of runs can give away
     for name in told_apart:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def search_table(best: Sequence[Mapping[str, Any]], monitor: str, ranges: Mapping[str, str]) -> Table:
-    """A column a trial, best first, and a row a setting with the range that was searched.
+    """A column per trial, best first, and a row per setting with the range that was searched.
 
     Args:
         best: trials with ``number``, ``figure``, ``seconds``, ``epochs`` and ``values`` by setting, as texts.

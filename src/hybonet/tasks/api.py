@@ -76,7 +76,7 @@ def train(
             run = Run(folder, of.name)
         else:
             loaded = load_data(of, data, settings, reading)
-            for note in (*getattr(loaded, "notes", ()), *filter(None, (recipes_for(of, recipe, settings, data),))):
+            for note in (*notes_of(of, settings, loaded), *filter(None, (recipes_for(of, recipe, settings, data),))):
                 warnings.warn(note, stacklevel=2)
             run = start(folder, of, settings, loaded, overwrite=overwrite, **about)
     train_in(run, resume=resume, reporter=reporter)
@@ -208,6 +208,11 @@ def load_data(of: TaskSpec, data: Any, settings: LoopSettings, options: Options)
     if source is None and not options.given():
         raise ValueError(f"expected data to train on, got none; {of.data_help}")
     return of.implementation.load(source, settings, options)
+
+
+def notes_of(of: TaskSpec, settings: LoopSettings, data: Any) -> list[str]:
+    """What is to be said of data that were loaded, and of how they are split."""
+    return [*getattr(data, "notes", ()), *of.part("notes", lambda settings, data: ())(settings, data)]
 
 
 def sort_chosen(of: TaskSpec, chosen: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:

@@ -24,30 +24,11 @@ ENTRY_POINTS = "hybonet.tasks"
 _OWN = ("knowledge_graph", "graph", "translation", "typing", "hierarchy", "probing")
 
 
-@dataclass(frozen=True)
-class Verb:
-    """What can be done with a trained model of a task: ``hybonet predict RUN``, ``model.predict()``.
-
-    Attributes:
-        options: what can be chosen; the predictor's method of the verb's name takes them as keywords.
-        about: what help says it does.
-        examples: a few calls, for the end of the help.
-        text_file: how the name of a file ends that gets answers as plain text, where answers are text.
-    """
-
-    options: type[Options]
-    about: str = ""
-    examples: str = ""
-    text_file: str = ""
-
-
-#: What every task's models can do, unless the task says something else (a verb that is None is refused).
-VERBS: dict[str, Verb | None] = {
-    "evaluate": Verb(EvaluateOptions, "Measure a trained model."),
-    "predict": None,
-    "plot": Verb(PlotOptions, "Draw a run."),
-    "export": Verb(ExportOptions, "Write a trained model in a format that other tools read."),
-}
+#: What can be done with every task's models, ``hybonet evaluate RUN`` or ``model.evaluate()``, and its options, unless
+#: the task says something else; a verb that is None is refused. The predictor's method takes the options as keywords.
+VERBS: dict[str, type[Options] | None] = {
+    "evaluate": EvaluateOptions, "predict": None, "plot": PlotOptions, "export": ExportOptions,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -59,10 +40,8 @@ class TaskSpec:
         name: as in ``hybonet train NAME``.
         title: what headings call it.
         parts: the module (or its name, or any object) that has what needs torch; see :class:`Parts`.
-        about: what help says of its training.
-        examples: a few calls, for the end of the help.
-        options: how data are read.
-        verbs: what can be done with its models, where that differs from :data:`VERBS`.
+        options: how data are read; their docstring is the help of the training.
+        verbs: the options of what can be done with its models, where they differ from :data:`VERBS`; likewise.
         data: what is trained on if nothing is given; None: something must be.
         data_help: what ``--data`` may be.
         recipe: the settings to start from.
@@ -73,10 +52,8 @@ class TaskSpec:
     name: str
     title: str
     parts: Any
-    about: str = ""
-    examples: str = ""
     options: type[Options] = NoOptions
-    verbs: Mapping[str, Verb | None] = field(default_factory=dict)
+    verbs: Mapping[str, type[Options] | None] = field(default_factory=dict)
     data: str | None = None
     data_help: str = "What to train on."
     recipe: str = "default"
@@ -99,8 +76,8 @@ class TaskSpec:
         own = self.part("headline")
         return own(record) if callable(own) else own or plain_headline(self.title, record)
 
-    def verb(self, name: str) -> Verb | None:
-        """What a verb does with the task's models; None if it does nothing."""
+    def verb(self, name: str) -> type[Options] | None:
+        """The options of a verb; None if it does nothing with the task's models."""
         return self.verbs.get(name, VERBS[name])
 
 
@@ -140,6 +117,8 @@ class Parts:
     guess: Callable[[Any], tuple[float, str]]
     #: ``edges_of(task)``: what is known of a graph in training, and how many nodes it has: for Gromov's delta.
     edges_of: Callable[[Any], tuple[Any, int]]
+    #: ``notes(settings, data)``: what is to be said of a training's data beside their own ``notes``.
+    notes: Callable[[Any, Any], Sequence[str]]
     #: What ``hybonet report`` shows of a record; or ``headline(record)``, where that depends on the record.
     headline: Headline | Callable[[Mapping[str, Any]], Headline]
     #: ``pictures(model, folder, options)``: draw into a folder, and return the files and what is missing, and why.

@@ -55,7 +55,7 @@ def check_figures(model: Predictor) -> None:
     verb = model.spec.verb("evaluate")
     if verb is None:
         return
-    splits = [{"split": "valid"}] if "split" in verb.options.model_fields else []
+    splits = [{"split": "valid"}] if "split" in verb.model_fields else []
     for options in [{}, *splits]:
         said = f"evaluate({', '.join(f'{name}={value!r}' for name, value in options.items())})"
         figures, record = model.evaluate(**options), model.record
@@ -133,7 +133,7 @@ def _check_refusals(model: Predictor, data: Any, chosen: dict[str, Any], folder:
         if verb is None:
             _refused(call, "what works on it")
             continue
-        for option in verb.options.model_fields:
+        for option in verb.model_fields:
             _refused(partial(call, *places, **{f"{option}_": 1}), repr(option))
     _hold(not nothing.exists(), "what is refused writes nothing", nothing)
 

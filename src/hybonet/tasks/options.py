@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from inspect import getdoc
+from numbers import Real
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -20,6 +22,34 @@ class Options(Settings):
         >>> Reading(separator=";").given()
         {'separator': ';'}
     """
+
+    @classmethod
+    def _own_word(cls, name: str, value: Any) -> Any:
+        """As Python has it: numbers may be names, one may stand for several, and columns may be a list or tuple.
+
+        Example:
+            >>> class Ask(Options):
+            ...     node: list[str] | None = None
+            ...     columns: str | None = None
+            >>> Ask(node=7, columns=("child", 2))
+            Ask(node=['7'], columns='child,2')
+        """
+        field = cls.model_fields.get(name)
+        kinds = () if field is None else (field.annotation, *get_args(field.annotation))
+        if isinstance(value, Sequence) and not isinstance(value, str) and str in kinds:
+            return ",".join(map(str, value))
+        if value is not None and (list[str] in kinds or list[Path] in kinds):
+            return list(map(_name, value if isinstance(value, Iterable) and not isinstance(value, str) else [value]))
+        return _name(value) if str in kinds else super()._own_word(name, value)
+
+    #: How the name of a file ends that gets answers as plain text, where answers are text.
+    text_file: ClassVar[str] = ""
+
+    @classmethod
+    def help_text(cls) -> tuple[str, str]:
+        """What ``--help`` says of a command with these options, and its examples: the two parts of the docstring."""
+        about, _, examples = (getdoc(cls) or "").partition("**Examples**")
+        return ("", "") if cls.__module__ == __name__ else (about.strip(), examples.strip())
 
     def given(self) -> dict[str, Any]:
         """The options that were given, without those that were not."""
@@ -45,6 +75,10 @@ def option(
     """
     extra: dict[str, Any] = {"shown": shown, "flag": flag, "argument": argument}
     return Field(default, description=help, json_schema_extra=extra, **limits)
+
+
+def _name(value: Any) -> Any:
+    return str(value) if isinstance(value, Real | Path) and not isinstance(value, bool) else value
 
 
 class NoOptions(Options):

@@ -177,7 +177,7 @@ class Predictor:
         )
 
     @torch.no_grad()
-    def similar(self, name: str, top: int = 10) -> Answers:
+    def similar(self, name: str | int, top: int = 10) -> Answers:
         """What lies nearest to something that the model knows by name."""
         found = self.embedding()
         labels = list(found.labels)
@@ -192,9 +192,10 @@ class Predictor:
         )
 
     @staticmethod
-    def _place_of(name: str, labels: list[str], names: list[str]) -> int:
+    def _place_of(name: str | int, labels: list[str], names: list[str]) -> int:
         from hybonet.training.settings import near_match
 
+        name = str(name)
         for known in (labels, names):
             if name in known:
                 return known.index(name)
@@ -215,7 +216,7 @@ class Predictor:
         place = Path(output) if output is not None else None if self.run is None else self.run.folder
         if place is None:
             raise ValueError("expected a folder to draw into: this model comes from no run; say plot('pictures')")
-        asked = verb.options.checked(options)
+        asked = verb.checked(options)
         return draw_into(place, lambda folder: pictures(self, folder, asked))
 
     def draw_curves(self, folder: Path, task: Any, title: str) -> Pictures:
@@ -233,7 +234,7 @@ class Predictor:
         """
         verb = self.spec.verb("export")
         assert verb is not None
-        asked = verb.options.checked(options)
+        asked = verb.checked(options)
         to, chart = getattr(asked, "to", "pretrained"), getattr(asked, "chart", None)
         if to == "pretrained":
             if chart is not None:

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hybonet.reporting.answers import Measures
 from hybonet.tasks import auto
 from hybonet.tasks.base import TaskSpec, spec, specs
 from hybonet.tasks.comparison import compare
@@ -110,8 +111,11 @@ class Run:
 
     @cached_property
     def record(self) -> dict[str, Any] | None:
-        """The record of a finished training; None where there is none yet."""
-        return renewed(read_json(self.folder, RECORD)) if (self.folder / RECORD).exists() else None
+        """The record of a finished training, which shows its figures; None where there is none yet."""
+        if not (self.folder / RECORD).exists():
+            return None
+        found = renewed(read_json(self.folder, RECORD))
+        return Measures(found, tables=lambda: Measures(self.spec.headline(found).figures(found)).tables())
 
     @property
     def unfinished(self) -> str:

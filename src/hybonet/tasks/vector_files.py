@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -15,14 +16,21 @@ from torch import Tensor
 from hybonet.data.io.parquet_file import pyarrow_modules
 from hybonet.files import without_formula, write_atomically
 from hybonet.geometry import Lorentz
+from hybonet.reporting.answers import Answers, data_frame
 
 Chart = Literal["lorentz", "poincare", "klein", "tangent"]
 _ROWS = 1 << 14
+_SHOWN = 8  # rows and columns in a notebook
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Vectors:
-    """Rows of coordinates with what they are of; chart and K are None for Euclidean ones."""
+    """Rows of coordinates with what they are of; chart and K are None for Euclidean ones.
+
+    Example:
+        >>> Vectors(["Q90"], ["Paris"], np.array([[0.5, 0.25]]), "poincare", -1.0)
+        Vectors(1 x 2, poincare coordinates)
+    """
 
     labels: list[str]
     names: list[str]
@@ -35,6 +43,24 @@ class Vectors:
         """``x0`` (time), ``x1`` …; a chart other than the ambient one has no ``x0``."""
         first = 0 if self.chart == "lorentz" else 1
         return [f"x{number}" for number in range(first, first + self.values.shape[1])]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        return f"Vectors({len(self):,} x {self.values.shape[1]:,}, {self.chart or 'Euclidean'} coordinates)"
+
+    def to_pandas(self) -> Any:
+        """A pandas data frame: label, name, and a column for each coordinate."""
+        frame = data_frame(self.values, self.columns)
+        frame.insert(0, "label", self.labels)
+        frame.insert(1, "name", self.names)
+        return frame
+
+    def _repr_html_(self) -> str:
+        rows = zip(self.labels, self.names, self.values[:_SHOWN].tolist(), strict=False)
+        shown = ({"label": a, "name": b, **dict(zip(self.columns[:_SHOWN], c, strict=False))} for a, b, c in rows)
+        return Answers(shown)._repr_html_() + escape(repr(self))
 
 
 @torch.no_grad()

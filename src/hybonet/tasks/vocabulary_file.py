@@ -8,7 +8,7 @@ from hybonet.data.vocabulary import Vocabulary
 
 
 def write_vocabulary(path: Path, vocabulary: Vocabulary) -> None:
-    """Label, name and description of everything, one a line, under a header.
+    """Label, name and description of everything, one per line, under a header.
 
     Example:
         >>> import tempfile
@@ -34,6 +34,6 @@ def read_vocabulary(path: Path, kind: str) -> Vocabulary:
         return Vocabulary(labels, names, descriptions, kind=kind)
     except (OSError, ValueError) as error:
         raise ValueError(
-            f"{path}: expected a label, a name and a description a line, but {str(error).split(';')[0]}; restore it "
+            f"{path}: expected a label, a name and a description per line, but {str(error).split(';')[0]}; restore it "
             "or train again"
         ) from None

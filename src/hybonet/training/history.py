@@ -18,7 +18,7 @@ def read_history(folder: Path) -> list[dict[str, Any]]:
         return [parse_json(line) for line in _lines(folder)]
     except json.JSONDecodeError as error:
         raise ValueError(
-            f"{folder / HISTORY}: expected a JSON object a line, but {error}; restore or remove it"
+            f"{folder / HISTORY}: expected a JSON object per line, but {error}; restore or remove it"
         ) from None
 
 

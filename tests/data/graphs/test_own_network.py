@@ -176,7 +176,7 @@ def test_columns_are_chosen_by_name_or_place(tmp_path: Path) -> None:
         ({"features": FEATURES + "dan,1,-1e39\n"}, ["csv, line 5", "up to 3.403e+38", "column 'height'", "'-1e39'"]),
         ({"features": FEATURES + "dan,tall,2\neve,old,x\n"}, ["3 mistakes", "line 5", "'tall'", "line 6", "'old'"]),
         ({"features": FEATURES + ",1,2\n"}, ["line 5", "name in the first column"]),
-        ({"features": "ann\nbob\n"}, ["at least one number a row"]),
+        ({"features": "ann\nbob\n"}, ["at least one number per row"]),
         ({"labels": LABELS + "bob,red\n"}, ["labels.csv, line 5", "'bob' again"]),
         ({"labels": "node,label\nann,red\nbob,\ncat,red\n"}, ["labels.csv, line 3", "'bob'", "allow_unlabelled"]),
         ({"labels": "node,label\nann,red\nbob,blue\n"}, ["edges.csv, line 3", "labels.csv, got 'cat'"]),

@@ -32,7 +32,7 @@ def test_a_quote_is_part_of_a_name_in_tsv() -> None:
 @pytest.mark.parametrize(
     ("content", "source", "fragments"),
     [
-        (b"", "empty.tsv", ["empty.tsv", "at least one edge", "one edge a line"]),
+        (b"", "empty.tsv", ["empty.tsv", "at least one edge", "one edge per line"]),
         (b"child,parent\n", "header.csv", ["header.csv", "at least one edge"]),
         (b"dog,canine\nwolf\n", "a.csv", ["a.csv, line 2", "2 columns", "got 1", "'wolf'"]),
         (b"dog,canine\n", "comma.tsv", ["comma.tsv, line 1", "separated by a tab", "'dog,canine'"]),

@@ -85,7 +85,7 @@ def test_the_first_bad_rows_are_named_together():
     lines = str(caught.value).split("\n")
     assert lines[0].startswith("rows.jsonl: 6 of 8 rows are not mentions as expected; correct or remove them")
     assert lines[1] == "  line 3: expected one of 2 types, got 'plaze'; did you mean 'place'?"
-    assert lines[2].startswith("  line 4: expected a JSON object a line, got '{oops'")
+    assert lines[2].startswith("  line 4: expected a JSON object per line, got '{oops'")
     assert [line.split(":")[0] for line in lines[3:]] == ["  line 5", "  line 6", "  line 7", "  and 1 more"]
 
 
@@ -94,7 +94,7 @@ def test_a_missing_key_names_the_one_that_was_meant():
     with pytest.raises(ValueError, match=r"line 1: expected a key 'y_str'.*rename 'y_strs'"):
         read_mentions(source(json.dumps(row)))
     assert read_mentions(source(json.dumps(row)), labelled=False)[0].types == ()
-    with pytest.raises(ValueError, match="line 1: expected a JSON object a line, got"):
+    with pytest.raises(ValueError, match="line 1: expected a JSON object per line, got"):
         read_mentions(source("{oops"))
 
 

@@ -256,7 +256,7 @@ def test_line_numbers_survive_quoted_line_breaks() -> None:
 
 
 def test_unclosed_quote_is_explained() -> None:
-    with pytest.raises(ValueError, match=r"facts.csv, line 2: expected one triple a line as CSV, got malformed"):
+    with pytest.raises(ValueError, match=r"facts.csv, line 2: expected one triple per line as CSV, got malformed"):
         read_triple_file(in_memory('a,r,b\n"c,r,d\n', "facts.csv"))
 
 

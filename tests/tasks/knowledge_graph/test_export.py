@@ -111,7 +111,7 @@ def test_pykeen_reads_its_folder(model, saved, tmp_path):
 
 
 def test_without_pykeen_or_faiss_the_error_says_what_to_install(saved, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "hybonet.interop.pykeen", None)
+    monkeypatch.setitem(sys.modules, "hybonet.tasks.knowledge_graph.pykeen", None)
     monkeypatch.setitem(sys.modules, "faiss", None)
     done = export(saved, "--to", "pykeen", "--output", tmp_path / "out")
     assert (done.exit_code, "pip install hybonet[pykeen]" in done.output) == (2, True)

@@ -40,7 +40,7 @@ def test_every_layer_of_a_translator(translator: Path) -> None:
     is_lorentz = translator.name == "hybonet"
     assert (encoder.manifold is not None) == is_lorentz
     if is_lorentz:
-        encoder.manifold.check_point(states)
+        encoder.manifold.require_point(states)
     # A sentence by hand: its words and the end of it through the model.
     assert isinstance(encoder, ModuleEncoder)
     pieces = encoder.tokenize(TREES[0])

@@ -260,7 +260,7 @@ def test_points_of_any_curvature(treebank: Treebank, tmp_path: Path) -> None:
     assert isinstance(model, TreeProbes)
     assert model.distance.of_points
     save_file({**points, "K": torch.tensor(-2.0)}, tmp_path / "wrong.safetensors")
-    with pytest.raises(ValueError, match=r"off the sheet .* leave K out if the vectors are Euclidean"):
+    with pytest.raises(ValueError, match=r"off the hyperboloid .* leave K out if the vectors are Euclidean"):
         read_vectors(tmp_path / "wrong.safetensors", treebank)
 
 

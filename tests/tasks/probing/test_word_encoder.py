@@ -56,7 +56,7 @@ def test_layers_of_different_width_are_filled_up(manifold: Lorentz | None) -> No
     torch.testing.assert_close(states[1, 1], wide.weight[ord("c")])
     assert encoder.states([sentence("ab", "c")], [0]).shape == (2, 1, 3)  # alone it keeps its width
     if manifold is not None:
-        manifold.check_point(states)
+        manifold.require_point(states)
 
 
 def test_pieces_of_text_as_it_was_written() -> None:

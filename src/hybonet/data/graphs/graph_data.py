@@ -93,7 +93,7 @@ class GraphData:
         if self.edges.dtype != torch.long or self.edges.dim() != 2 or self.edges.shape[1] != 2:
             raise ValueError(
                 f"expected edges as a LongTensor (n, 2), got shape {tuple(self.edges.shape)} of {self.edges.dtype}; "
-                "give two node numbers an edge"
+                "give two node numbers per edge"
             )
         if len(self.edges) and not (
             0 <= int(self.edges.min()) <= int(self.edges.max()) < self.num_nodes
@@ -252,7 +252,7 @@ class GraphData:
 
 
 def _keys(edges: Tensor, num_nodes: int) -> Tensor:
-    """One number a pair, in the order of the pairs."""
+    """One number per pair, in the order of the pairs."""
     return edges[:, 0] * num_nodes + edges[:, 1]
 
 

@@ -83,7 +83,7 @@ def read_airport(name: str, files: Mapping[str, SourceFile]) -> GraphData:
             f"{file.source}: expected nodes with neighbours, got others ({error!r}); get it again"
         ) from None
     if features.shape != (len(nodes), _AIRPORT_COLUMNS) or len(pairs) > len(file.content):
-        raise ValueError(f"{file.source}: expected {_AIRPORT_COLUMNS} features a node, got others; get the file again")
+        raise ValueError(f"{file.source}: expected {_AIRPORT_COLUMNS} features per node, got others; fetch it again")
     return GraphData.build(
         Vocabulary(tuple(str(node) for node in nodes), kind="node"),
         torch.tensor(pairs, dtype=torch.long),

@@ -45,7 +45,7 @@ def read_features(
         if values.ndim != 2 or values.dtype.kind not in "biuf":
             raise ValueError(
                 f"{file.source}: expected features as numbers of shape (n, f), got {values.shape} of {values.dtype}; "
-                "give one row a node"
+                "give one row per node"
             )
         names = _array_names(file, arrays, len(values))
         narrow = _narrow(values)
@@ -59,7 +59,7 @@ def read_features(
         return names, torch.from_numpy(_filled(narrow, file.source, notes))
     grid = read_grid(file, row_is="node", is_header=_is_feature_header, header=header)
     if grid.width < 2:
-        raise ValueError(f"{file.source}: expected a node and at least one number a row, got 1 column; add features")
+        raise ValueError(f"{file.source}: expected a node and at least one number per row, got 1 column; add features")
     if header is None and _repeats(grid):  # words like those below it
         grid = read_grid(file, row_is="node", is_header=_is_feature_header, header=False)
     names = _unique_nodes(grid)
@@ -152,7 +152,7 @@ def read_labels(
         arrays = read_arrays(file, labels=True, nodes=False)
         values = arrays["labels"]
         if values.ndim != 1:
-            raise ValueError(f"{file.source}: expected labels of shape (n,), got {values.shape}; give one a node")
+            raise ValueError(f"{file.source}: expected labels of shape (n,), got {values.shape}; give one per node")
         names = _array_names(file, arrays, len(values))
         return {
             name: (str(label), row_place(file)(at))
@@ -193,9 +193,9 @@ def _unique_nodes(grid: Grid) -> list[str]:
             problems.add(grid.where(at), "expected a node's name in the first column, got an empty one")
         elif first.setdefault(name, at) != at:
             problems.add(
-                grid.where(at), f"expected one row a node, got {name!r} again after {_place(grid, first[name])}"
+                grid.where(at), f"expected one row per node, got {name!r} again after {_place(grid, first[name])}"
             )
-    problems.tell("keep one row a node; nothing was loaded")
+    problems.tell("keep one row per node; nothing was loaded")
     return [row[0] for row in grid.rows]
 
 
@@ -208,6 +208,6 @@ def _array_names(file: SourceFile, arrays: dict[str, NDArray], count: int) -> li
     if len(names) != count or len(set(names)) != count:
         raise ValueError(
             f"{file.source}: expected {count} different names in the array nodes, got {len(names)}, {len(set(names))} "
-            "of them different; give one a row"
+            "of them different; give one per row"
         )
     return names

@@ -77,7 +77,7 @@ def _test_nodes(file: SourceFile) -> Tensor:
     nodes: list[int] = []
     for number, line in enumerate(decode(file.content, file.source).split(), start=1):
         if not line.isdecimal() or len(line) > 12:
-            raise ValueError(f"{file.source}, line {number}: expected a node number, got {line!r}; write one a line")
+            raise ValueError(f"{file.source}, line {number}: expected a node number, got {line!r}; write one per line")
         nodes.append(int(line))
     return torch.tensor(nodes, dtype=torch.long)
 

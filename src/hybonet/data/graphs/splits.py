@@ -29,7 +29,7 @@ from hybonet.data.graphs.graph_data import UNLABELLED, GraphData, NodeSplit
 
 GraphProtocol = Literal["standard", "paper_code"]
 #: Shares of valid and test where the graph has none of its own.
-_LINK_SHARES, _NODE_SHARES = (0.05, 0.10), (0.15, 0.15)
+LINK_SHARES, _NODE_SHARES = (0.05, 0.10), (0.15, 0.15)
 #: The seed that the published splits are made with.
 SPLIT_SEED = 1234
 
@@ -81,8 +81,8 @@ def split_links(
     graph: GraphData,
     *,
     protocol: GraphProtocol = "standard",
-    valid: float = _LINK_SHARES[0],
-    test: float = _LINK_SHARES[1],
+    valid: float = LINK_SHARES[0],
+    test: float = LINK_SHARES[1],
     seed: int = SPLIT_SEED,
 ) -> LinkSplit:
     """Hold out edges at random, with as many pairs that are no edges.

@@ -32,7 +32,7 @@ def parse_edges(content: bytes, source: str, *, name: str = "") -> list[tuple[st
         edges = edges[1:]
     if not edges:
         raise ValueError(
-            f"{source}: expected at least one edge, got an empty file; write one edge a line, child then parent, "
+            f"{source}: expected at least one edge, got an empty file; write one edge per line, child then parent, "
             f"separated by {SEPARATOR_NAMES[table.separator]}"
         )
     return edges
@@ -44,7 +44,7 @@ def checked_edge(row: Sequence[str], number: int, where: Callable[[int], str], s
     if len(row) != len(COLUMNS):
         raise ValueError(
             f"{where(number)}: expected 2 columns (child, parent) separated by {SEPARATOR_NAMES[separator]}, got "
-            f"{len(row)}: {shown!r}; write one edge a line"
+            f"{len(row)}: {shown!r}; write one edge per line"
         )
     child, parent = (cell.strip() for cell in row)
     for column, name in zip(COLUMNS, (child, parent), strict=True):
@@ -74,7 +74,7 @@ RANKS = ("kingdom", "phylum", "class", "order", "family", "genus", "specificEpit
 def load_hierarchy(data: Any) -> Hierarchy:
     """A hierarchy by its name, or a user's own from a file, which may be packed with gzip or xz.
 
-    Files are ``.tsv`` or ``.csv`` with child and parent a line, ``.txt`` with a path ``Animals > Dogs > Pugs`` a line,
+    Files are ``.tsv`` or ``.csv`` with child and parent, ``.txt`` with a path ``Animals > Dogs > Pugs`` per line,
     ``.obo`` ontologies (their ``is_a`` lines), or ``.parquet`` tables with a column for each rank of a taxonomy. Data
     in memory are frames or rows of child and parent, or a directed graph of networkx with edges from child to parent.
 
@@ -86,7 +86,12 @@ def load_hierarchy(data: Any) -> Hierarchy:
     if isinstance(data, Hierarchy):
         return data
     if not is_path(data):
-        table = memory_table(list(data.edges()) if library_of(data) == "networkx" else data)
+        is_graph = library_of(data) == "networkx"
+        if is_graph and not data.is_directed():
+            raise ValueError(
+                f"expected a directed graph, with edges from child to parent, got {type(data).__name__}; give a DiGraph"
+            )
+        table = memory_table(list(data.edges()) if is_graph else data)
         edges = _table_edges(table)
         return Hierarchy.from_edges(edges, source=type(data).__name__, sha256=table.sha256)
     found = locate(data, "hierarchy")
@@ -122,7 +127,7 @@ def read_edges(file: SourceFile) -> Edges:
         paths = [tuple(part.strip() for part in line.split(">")) for line in lines if line and line[0] != "#"]
         if not any(len(path) > 1 for path in paths):
             raise ValueError(
-                f"{file.source}: expected paths such as 'Animals > Dogs', one a line, got none; for a table of child "
+                f"{file.source}: expected paths such as 'Animals > Dogs', one per line, got none; for a table of child "
                 "and parent, give the file the ending .tsv or .csv"
             )
         return edges_of_paths(paths)

@@ -1,4 +1,4 @@
-"""Tables in JSON: an array of rows, or a row a line; a row is an array of cells, or an object by column names."""
+"""Tables in JSON: an array of rows, or a row per line; a row is an array of cells, or an object by column names."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def read_names(file: SourceFile, *, short_names: bool = False) -> dict[str, tupl
                 number, f"expected one name a label, got {name!r} for {label!r}, named {names[label][0]!r}; keep one"
             )
     if not names:
-        raise ValueError(f"{file.source}: expected at least one name, got an empty file; write label and name a line")
+        raise ValueError(f"{file.source}: expected at least one name, got an empty file; write label and name per line")
     return names
 
 

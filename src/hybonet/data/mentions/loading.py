@@ -47,8 +47,8 @@ def load_mentions(data: Any, *, types: str | Path | None = None, words: str | Pa
     Args:
         data: a name; a folder with train, valid (or dev) and test files, ``.json`` or ``.jsonl``, perhaps packed; or
             one such file, of which a tenth each becomes valid and test; or in memory a frame or rows with the same
-            keys, rows of a sentence with its ``[mention]`` in brackets and a list of types, or a mapping of parts.
-        types: a file with a type a line, or a type, a tab and its level. Without, ``types.txt`` or ``types.tsv`` of the
+            keys, or with ``sentence``, its ``[mention]`` in brackets, and a list of ``types``; or a mapping of parts.
+        types: a file with a type per line, or type, tab and level. Without, ``types.txt`` or ``types.tsv`` of the
             folder, else the types that occur, on one level.
         words: a text file of word vectors, a folder with a sentence encoder, or ``hashed``: by their letters. Without,
             ``words.txt`` of the folder, else GloVe on the search path, else hashed.
@@ -86,12 +86,15 @@ def _memory_mentions(data: Any, types: TypeInventory | None) -> list[Mention]:
     if isinstance(data, Sequence) and all(isinstance(each, Mention) for each in data):
         return checked_mentions("mentions", enumerate(data, 1), types, row_is="row")
     table = memory_table(data)
+    if {"sentence", "types"} <= set(table.names):
+        places = [table.names.index(name) for name in ("sentence", "types")]
+        table = replace(table, names=(), columns=[table.columns[at] for at in places])
     if table.names:
         return checked_mentions(table.source, enumerate(table.records(), 1), types, row_is="row")
     if len(table.columns) != 2:
         raise ValueError(
             f"{table.source}: expected a sentence with its [mention] in brackets, and a list of types, got "
-            f"{len(table.columns)} columns; give two, or mappings with {LEFT}, {SPAN}, {RIGHT} and {TYPES}"
+            f"{len(table.columns)} columns; give sentence and types, or {LEFT}, {SPAN}, {RIGHT} and {TYPES}"
         )
     mentions = []
     for number, (sentence, labels) in enumerate(zip(*table.columns, strict=True)):
@@ -128,8 +131,8 @@ def _build(
 ) -> MentionData:
     rows = {name: tuple(part) for name, part in given.items()}
     notes: list[str] = []
-    if len(rows) == 1:
-        rows = _split(next(iter(rows.values())), source)
+    if held := SPLITS[1:] if len(rows) == 1 else SPLITS[1:2] if "valid" not in rows else ():
+        rows |= _split(rows.pop("all", ()) or rows["train"], source, held)
         notes.append("split into " + ", ".join(f"{len(rows[name]):,} {name}" for name in SPLITS))
     if inventory is None:
         inventory = TypeInventory.of(label for split in rows.values() for each in split for label in each.types)
@@ -165,24 +168,23 @@ def _build(
     )
 
 
-def _split(mentions: Sequence[Mention], source: str) -> dict[str, tuple[Mention, ...]]:
-    """A seeded split; mentions of the same sentence stay together, so that nothing is known before."""
+def _split(mentions: Sequence[Mention], source: str, held_out: Sequence[str]) -> dict[str, tuple[Mention, ...]]:
+    """A seeded split into train and what is held out; mentions of the same sentence stay together."""
     sentences = list(dict.fromkeys((*each.left, *each.words, *each.right) for each in mentions))
     held = round(_HELD_OUT * len(sentences))
     if not held:
         raise ValueError(
-            f"{source}: expected mentions enough to hold out a tenth each for valid and test, got {len(sentences)} "
-            "sentences; give more, or a folder with train, valid and test files"
+            f"{source}: expected mentions enough to hold out a tenth each for {' and '.join(held_out)}, got "
+            f"{len(sentences)} sentences; give more, or a folder with train, valid and test files"
         )
     order = torch.randperm(len(sentences), generator=torch.Generator().manual_seed(0)).tolist()
     parts = dict.fromkeys(sentences, "train")
-    parts |= {sentences[place]: "valid" for place in order[:held]}
-    parts |= {sentences[place]: "test" for place in order[held : 2 * held]}
-    chosen = {
+    for number, name in enumerate(held_out):
+        parts |= {sentences[place]: name for place in order[number * held : (number + 1) * held]}
+    return {
         name: tuple(each for each in mentions if parts[(*each.left, *each.words, *each.right)] == name)
-        for name in SPLITS
+        for name in ("train", *held_out)
     }
-    return chosen
 
 
 def _folder_files(folder: Path) -> dict[str, SourceFile]:

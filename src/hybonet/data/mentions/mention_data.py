@@ -204,11 +204,11 @@ def _mention(row: Any, labelled: bool) -> Mention:
             row = parse_json(line)
         except json.JSONDecodeError as error:
             raise ValueError(
-                f"expected a JSON object a line, got {line.strip()!r:.40} ({error.msg}, column {error.colno}); "
+                f"expected a JSON object per line, got {line.strip()!r:.40} ({error.msg}, column {error.colno}); "
                 "correct it"
             ) from None
     if not isinstance(row, Mapping):
-        raise ValueError(f"expected a JSON object a line, got {str(line).strip()!r:.40}; correct it")
+        raise ValueError(f"expected a JSON object per line, got {str(line).strip()!r:.40}; correct it")
     for key in (LEFT, SPAN, RIGHT, *([TYPES] if labelled else [])):
         if key not in row:
             near = difflib.get_close_matches(key, row, n=1)

@@ -90,7 +90,7 @@ class TypeInventory:
 
 
 def read_inventory(file: SourceFile) -> TypeInventory:
-    """Types of a text file: a type a line, or a type, a tab and its level.
+    """Types of a text file: a type per line, or a type, a tab and its level.
 
     Example:
         >>> read_inventory(SourceFile("types.tsv", "types.tsv", b"person\\tcoarse\\npoet\\tfine\\n")).levels
@@ -118,6 +118,6 @@ def read_inventory(file: SourceFile) -> TypeInventory:
             )
         rows[name] = level
     if not rows:
-        raise ValueError(f"{file.source}: expected a type a line, got an empty file; add some")
+        raise ValueError(f"{file.source}: expected a type per line, got an empty file; add some")
     levels = tuple(level for level in rows.values() if level is not None)
     return TypeInventory(tuple(rows), levels)

@@ -93,7 +93,7 @@ def read_codes(file: SourceFile) -> list[tuple[str, str]]:
         symbols = line.rstrip("\r").split(" ")
         if len(symbols) != 2:
             raise ValueError(
-                f"{file.source}, line {number}: expected two symbols a line, got {line!r:.60}; give a file that "
+                f"{file.source}, line {number}: expected two symbols per line, got {line!r:.60}; give a file that "
                 "subword-nmt learn-bpe wrote"
             )
         merges.append((symbols[0], symbols[1]))

@@ -41,7 +41,7 @@ def load_corpus(
     """A parallel corpus by name, or a person's own.
 
     Args:
-        data: a name (``toy``, ``multi30k``), a table (source, tab, target a line), or a folder with ``train``,
+        data: a name (``toy``, ``multi30k``), a table (source, tab, target per line), or a folder with ``train``,
             ``valid`` and ``test`` as tables or, with a direction, as ``train.en`` and ``train.de``; or a frame or rows
             of two columns, a Hugging Face data set (``translation`` by language, with a direction), or a mapping of
             parts.

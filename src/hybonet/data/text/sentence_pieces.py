@@ -101,7 +101,8 @@ def _train(lines: Sequence[str], size: int, kind: str) -> bytes:
         model_type=kind,
         character_coverage=1.0,
         normalization_rule_name="identity",  # or a model could never write … or a full-width comma
-        max_sentence_length=max((len(line.encode()) for line in lines), default=0) + 1,  # longer ones are left out
+        # Longer ones are left out; it takes no number below 10.
+        max_sentence_length=max(10, max((len(line.encode()) for line in lines), default=0) + 1),
         pad_id=PAD,
         unk_id=UNK,
         bos_id=BOS,

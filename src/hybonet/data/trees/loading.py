@@ -53,7 +53,8 @@ def load_treebank(data: Any) -> Treebank:
     """A treebank by name (``toy`` is inside the package), from a folder with a file for each split, or from one file.
 
     One file is split by :func:`split_places`, and so are trees in memory: a list of :class:`DependencyTree`, or rows
-    with ``words`` (or ``tokens``), ``upos`` and ``head``, as in Hugging Face data sets; a mapping may name the parts.
+    with ``words`` (or ``tokens``), ``upos`` and ``head``, as in Hugging Face data sets; a mapping may name the parts,
+    of which train gives those that are missing.
 
     Example:
         >>> load_treebank("UD_English-EVT")
@@ -65,20 +66,15 @@ def load_treebank(data: Any) -> Treebank:
     if not is_path(data):
         parts = {split: _memory_trees(part) for split, part in memory_splits(data).items()}
         source = type(data).__name__
-        if len(parts) == 1:
-            return _split(source, parts["train"], _checksum(parts["train"]))
-        if missing := [split for split in SPLITS if split not in parts]:
-            raise ValueError(f"{source}: expected train, valid and test, got no {' or '.join(missing)}; add it")
-        checksums = {split: _checksum(trees) for split, trees in parts.items()}
-        train, valid, test = (tuple(parts[split]) for split in SPLITS)
-        return Treebank(train, valid, test, source, checksums)
+        checksums = {split if len(parts) > 1 else "all": _checksum(trees) for split, trees in parts.items()}
+        return _split(source, parts, checksums)
     path = locate(data, "probe")
     if isinstance(path, DataSet):
         return _from_files(path.name, path.read())
     if path.is_dir():
         return _from_files(str(data), _in_folder(path))
     file = read_source(path)
-    return _split(str(data), parse_conllu(file), file.sha256)
+    return _split(str(data), {"train": parse_conllu(file)}, {"all": file.sha256})
 
 
 def split_places(count: int) -> dict[str, list[int]]:
@@ -140,11 +136,16 @@ def _checksum(trees: Sequence[DependencyTree]) -> str:
     return hashlib.sha256(conllu_text(trees).encode()).hexdigest()
 
 
-def _split(source: str, trees: Sequence[DependencyTree], sha256: str) -> Treebank:
-    if len(trees) < _EVERY:
+def _split(source: str, given: Mapping[str, Sequence[DependencyTree]], sha256: Mapping[str, str]) -> Treebank:
+    """Parts that are not given are taken out of train."""
+    trees, missing = given["train"], [split for split in SPLITS if split not in given]
+    if missing and len(trees) < _EVERY:
         raise ValueError(
-            f"{source}: expected at least {_EVERY} sentences, of which two are held out for validation and test, got "
-            f"{len(trees)}; add sentences, or give a folder with files for train, dev and test"
+            f"{source}: expected at least {_EVERY} sentences, of which some are held out as {' and '.join(missing)}, "
+            f"got {len(trees)}; add sentences, or give a folder with files for train, dev and test"
         )
-    parts = {split: tuple(trees[place] for place in split_places(len(trees))[split]) for split in SPLITS}
-    return Treebank(parts["train"], parts["valid"], parts["test"], source, {"all": sha256})
+    places = split_places(len(trees))
+    out = {place for split in missing for place in places[split]}
+    parts = {**given, **{split: [trees[place] for place in places[split]] for split in missing}}
+    train = tuple(tree for place, tree in enumerate(trees) if place not in out)
+    return Treebank(train, tuple(parts["valid"]), tuple(parts["test"]), source, sha256)

@@ -50,7 +50,7 @@ def load_knowledge_graph(
 ) -> TripleData:
     r"""A knowledge graph by name (``wordnet``, ``WN18RR``), from a folder with train, valid and test, or from one file.
 
-    Files are TSV (.txt, .tsv), CSV, JSON (an array, or a row a line) or Parquet, plain or packed with gzip or xz. What
+    Files are TSV (.txt, .tsv), CSV, JSON (an array, or a row per line) or Parquet, plain, gzip or xz. What
     the folder lacks (valid, test or both) is split off train with
     :func:`~hybonet.data.triples.split.split_triples`; one file is split into all three.
 

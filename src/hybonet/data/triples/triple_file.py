@@ -93,7 +93,7 @@ def _read_text(
     numbers = [at for at, row in enumerate(table.rows) if len(row) > 1 or (row and row[0].strip())]
     if not numbers:
         raise ValueError(
-            f"{file.source}: expected at least one triple, got an empty file; write one triple a line, "
+            f"{file.source}: expected at least one triple, got an empty file; write one triple per line, "
             f"head, relation and tail separated by {_name_of(separator)}"
         )
     widths = [len(table.rows[at]) for at in numbers]

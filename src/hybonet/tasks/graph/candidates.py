@@ -23,7 +23,7 @@ _WIDE = 50
 _LARGE = 1_000_000
 #: How far settings with much dropout, or with a wide margin, are behind early in a training.
 _LINK_LEAD, _MARGIN_LEAD, _CLASS_LEAD, _DEEP_LEAD = 0.05, 0.1, 0.4, 0.05
-#: So few edges a node, and a graph is nearly a tree.
+#: So few edges per node, and a graph is nearly a tree.
 _SPARSE = 1.5
 
 _DROPPED_LINKS: dict[str, Value] = {
@@ -88,7 +88,7 @@ def _links(data: GraphData) -> list[Candidate]:
         decayed = {**_DROPPED_LINKS, "dropout": 0.6, "weight_decay": 0.001}
         return [dropped, Candidate("dropout, decay", decayed, about, _LINK_LEAD)]
     sparse = len(data.edges) <= _SPARSE * data.num_nodes
-    edges = f"{len(data.edges) / data.num_nodes:.1f} edges a node, {'few' if sparse else 'many'}"
+    edges = f"{len(data.edges) / data.num_nodes:.1f} edges per node, {'few' if sparse else 'many'}"
     wide = Candidate("wide margin", _WIDE_MARGIN, f"{about}; {edges}", _MARGIN_LEAD if sparse else 0.0)
     clipped = Candidate("margin, clipped", _CLIPPED, f"{about}; {edges}")
     found = [wide, clipped] if sparse else [clipped, wide]
@@ -109,8 +109,8 @@ def _about_features(data: GraphData) -> str:
     if data.features is None:
         return "no features: every node learns a vector of its own"
     if data.num_features >= _WIDE:
-        return f"{data.num_features:,} features a node, enough to learn nodes by heart"
-    return f"{data.num_features} features a node, too few to tell nodes apart without their neighbours"
+        return f"{data.num_features:,} features per node, enough to learn nodes by heart"
+    return f"{data.num_features} features per node, too few to tell nodes apart without their neighbours"
 
 
 def _about_neighbours(data: GraphData) -> str:

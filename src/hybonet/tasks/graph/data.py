@@ -11,7 +11,9 @@ from torch import Tensor
 from hybonet.data.graphs.graph_data import GraphData, NodeSplit
 from hybonet.data.graphs.loading import load_graph
 from hybonet.data.graphs.node_features import sparse_rows
+from hybonet.data.graphs.splits import LINK_SHARES, split_nodes
 from hybonet.tasks.graph.options import GraphFiles
+from hybonet.tasks.graph.settings import GraphSettings
 from hybonet.tasks.options import column_list
 from hybonet.tasks.run_folder import CONFIG
 from hybonet.tasks.vocabulary_file import read_vocabulary, write_vocabulary
@@ -32,8 +34,19 @@ def load(source: Any, settings: Any, options: GraphFiles) -> GraphData:
         given["columns"] = column_list(given["columns"])
     if "label_column" in given and given["label_column"].isdigit():
         given["label_column"] = int(given["label_column"])
-    files: dict[str, Any] = {name: str(given[name]) for name in ("features", "labels") if name in given}
-    return load_graph(source, **{**given, **files})
+    return load_graph(source, **given)
+
+
+def notes(settings: GraphSettings, graph: GraphData) -> list[str]:
+    """How the graph is split, unless its split was published with it."""
+    seed = f"held out with split_seed {settings.split_seed}"
+    if settings.task == "lp":
+        valid, test = (int(share * len(graph.edges)) for share in LINK_SHARES)
+        return [f"{valid:,} edges for valid and {test:,} for test {seed}"]
+    if graph.labels is None or graph.split is not None:
+        return []
+    _, valid, test = split_nodes(graph, protocol=settings.protocol, seed=settings.split_seed).sizes
+    return [f"{valid:,} labelled nodes for valid and {test:,} for test {seed}"]
 
 
 def write(folder: Path, graph: GraphData) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import torch
 
 from hybonet.metrics.calibration import class_calibration, link_calibration
 from hybonet.tasks.graph.candidates import candidates, edges_of, guess, twin
-from hybonet.tasks.graph.data import load, read, write
+from hybonet.tasks.graph.data import load, notes, read, write
 from hybonet.tasks.graph.evaluation import held_out_pairs
 from hybonet.tasks.graph.models.node_model import NodeModel
 from hybonet.tasks.graph.options import DataOptions

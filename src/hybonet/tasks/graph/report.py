@@ -15,7 +15,12 @@ from hybonet.reporting.narrow_table import add_row, narrow_table, range_text
 if TYPE_CHECKING:
     from hybonet.tasks.run import Run
 
-_DETAILS = {"model": ("settings", "model"), "dim": ("settings", "dim"), "protocol": ("protocol",)}
+_DETAILS = {
+    "model": ("settings", "model"),
+    "dim": ("settings", "dim"),
+    "protocol": ("protocol",),
+    "cases": ("test", "cases"),
+}
 _LEAK = "Protocol paper_code: that of the published code, which leaks; compare it with nothing else."
 _ECE = "ECE: calibration error of probabilities."
 _LINK_RUNS = Headline(

@@ -14,7 +14,7 @@ from hybonet.data import Hierarchy, display_name
 from hybonet.geometry import Lorentz
 from hybonet.reporting.answers import Answers, Measures
 from hybonet.tasks.hierarchy.data import write
-from hybonet.tasks.hierarchy.options import Predict
+from hybonet.tasks.hierarchy.options import Evaluate, Predict
 from hybonet.tasks.hierarchy.task import HierarchyTask, measure
 from hybonet.tasks.predictor import Embedding, Predictor
 
@@ -57,14 +57,14 @@ class HierarchyModel(Predictor):
         return {"settings": self.task.settings.model_dump(), "hierarchy": write(folder, self.hierarchy)}
 
     @torch.no_grad()
-    def predict(self, node: str | list[str] | None = None, **options: Any) -> Answers:
+    def predict(self, node: Any = None, **options: Any) -> Answers:
         """Likely ancestors: of the points nearer to the origin, the nearest.
 
         Args:
             node: one name, or several; by default the nodes that have the most descendants.
             options: of ``hybonet predict``: ``top``.
         """
-        asked = Predict.checked({"node": [node] if isinstance(node, str) else node, **options})
+        asked = Predict.checked({"node": node, **options})
         names, closure = list(self.hierarchy.names), self.hierarchy.is_ancestor
         if asked.node:
             places = [self._place_of(name, names, names) for name in asked.node]
@@ -84,11 +84,10 @@ class HierarchyModel(Predictor):
 
     def evaluate(self, **options: Any) -> Measures:
         """How well distances give the hierarchy back: mean rank and mean average precision of all ancestors."""
-        verb = self.spec.verb("evaluate")
-        assert verb is not None
-        verb.options.checked(options)
+        Evaluate.checked(options)
         metrics = asdict(measure(self.points, self.hierarchy, self.manifold))
-        return Measures({"metrics": metrics, "protocol": self.task.describe()["protocol"]})
+        sizes = {"nodes": len(self.hierarchy), "pairs": len(self.hierarchy.closure)}
+        return Measures({**sizes, "metrics": metrics, "protocol": self.task.describe()["protocol"]})
 
     def embedding(self) -> Embedding:
         names = list(self.hierarchy.names)

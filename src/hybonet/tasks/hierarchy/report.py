@@ -22,7 +22,7 @@ headline = Headline(
     "Hierarchies",
     "All ancestors ranked among the other nodes (reconstruction: nothing is held out). rank: mean, best 1. MAP: mean "
     "average precision.",
-    {"dim": ("settings", "dim")},
+    {"dim": ("settings", "dim"), "pairs": ("data", "pairs")},
     (
         Measure("rank", ("metrics", "mean_rank"), decimals=2),
         Measure("MAP", ("metrics", "mean_average_precision")),

@@ -46,7 +46,7 @@ class HierarchySettings(LoopSettings):
     schedule: ScheduleSettings = ScheduleSettings(kind="linear", hold=0.5)
     dim: int = Field(3, ge=3, description="ambient coordinates, time included; 3 is the hyperbolic plane")
     K: float = Field(-1.0, lt=0, allow_inf_nan=False, description="curvature")
-    batch_size: int = Field(8192, ge=1, description="pairs (node, ancestor) a batch")
+    batch_size: int = Field(8192, ge=1, description="pairs (node, ancestor) per batch")
     negatives: int = Field(100, ge=1, description="random nodes per batch, shared by its pairs")
     lr: float = Field(0.3, gt=0, allow_inf_nan=False, description="geodesic step of rAdam")
     temperature: float = Field(1.0, gt=0, allow_inf_nan=False, description="tau of the loss")

@@ -228,7 +228,7 @@ class Answering(CalibratedPredictor):
         if index is not None:
             self._refuse_both_directions()
         if top < 1:
-            raise ValueError(f"expected at least one answer a question, got top={top}; give a positive number")
+            raise ValueError(f"expected at least one answer per question, got top={top}; give a positive number")
         answers: dict[int, list[Answer]] = {}
         entities: dict[int, tuple[int, int]] = {}
         for place, (head, relation, tail) in enumerate(questions):

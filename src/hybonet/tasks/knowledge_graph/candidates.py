@@ -12,17 +12,17 @@ from hybonet.tasks.knowledge_graph.settings import KnowledgeGraphSettings
 from hybonet.tasks.knowledge_graph.task import KnowledgeGraphTask
 from hybonet.training.ranges import Value
 
-#: Scores of an epoch against all entities, above which a pool of them must do.
+#: Scores of an epoch against all entities, above which shared negatives must do.
 _MANY_SCORES = 2_000_000_000
-#: So few triples an entity, and what is learned of one must reach others; so few triples in all, and steps are few.
+#: So few triples per entity, and what is learned of one must reach others; so few triples in all, and steps are few.
 _SPARSE, _FEW = 5.0, 4000
 
-_POOL: dict[str, Value] = {
+_SHARED: dict[str, Value] = {
     "negative_sampling": "shared", "negatives": 2000, "batch_size": 500, "schedule.kind": "linear", "patience": None,
 }  # fmt: skip
-_DENSE_POOL: dict[str, Value] = {**_POOL, "lr": 0.01, "label_smoothing": 0.0, "filter_negatives": True}
-_SPARSE_POOL: dict[str, Value] = {
-    **_POOL, "lr": 0.03, "scale": 3.5, "logit_scale": 0.7, "symmetric_logit_scale": 1.5, "init_std": 0.004,
+_DENSE_SHARED: dict[str, Value] = {**_SHARED, "lr": 0.01, "label_smoothing": 0.0, "filter_negatives": True}
+_SPARSE_SHARED: dict[str, Value] = {
+    **_SHARED, "lr": 0.03, "scale": 3.5, "logit_scale": 0.7, "symmetric_logit_scale": 1.5, "init_std": 0.004,
     "epochs": 100, "validate_every": 10,
 }  # fmt: skip
 #: What is fitted to the validation triples when training is done.
@@ -39,7 +39,10 @@ def candidates(settings: KnowledgeGraphSettings, data: TrainingGraph) -> list[Ca
     about = [f"{graph.num_entities:,} entities, {density:.1f} triples each", _about_relations(graph.train, symmetric)]
     if 2 * len(graph.train) * graph.num_entities > _MANY_SCORES:
         about.append("too many to score all of them")
-        dense, sparse = Candidate("pool, dense", {**_DENSE_POOL, **tied}), Candidate("pool", {**_SPARSE_POOL, **tied})
+        dense, sparse = (
+            Candidate(name, {**changes, **tied})
+            for name, changes in (("shared negatives, dense", _DENSE_SHARED), ("shared negatives", _SPARSE_SHARED))
+        )
         found = [dense, sparse] if density > _SPARSE else [sparse, dense]
     else:
         found = [Candidate("symmetric relations tied", tied)] if tied else []
@@ -56,8 +59,8 @@ def candidates(settings: KnowledgeGraphSettings, data: TrainingGraph) -> list[Ca
 def twin(settings: KnowledgeGraphSettings) -> dict[str, Value]:
     """What makes a model of triples Euclidean: MuRE's distances after a map and a translation for each relation.
 
-    It is the flat model that hyperbolic ones are measured against in the field; it has as many numbers an entity, and
-    fewer a relation.
+    It is the flat model that hyperbolic ones are measured against in the field; it has as many numbers per entity, and
+    fewer per relation.
     """
     return {"model": "MuRE"}
 

@@ -9,7 +9,26 @@ from hybonet.tasks.options import EvaluateOptions, ExportOptions, Options, PlotO
 
 
 class DataOptions(Options):
-    """How triples are read."""
+    """Train a knowledge-graph model, measure it on the test triples, and keep everything in one folder.
+
+    **Examples**
+
+    The graph inside the package, a few minutes: `hybonet train kg --data wordnet --out runs/wordnet`
+
+    Triples of your own: `hybonet train kg --data facts.csv --columns subject,predicate,object --out runs/mine`
+
+    Other settings (`hybonet recipes show default` explains them all): `hybonet train kg --data facts.tsv --set dim=64
+    --set epochs=100 --out runs/big`
+
+    Learn from runs that are there, to be better at the same size: `hybonet train kg --data facts.tsv --teacher runs/a
+    --teacher runs/b --out runs/student`
+
+    The paper's training: `hybonet train kg --data WN18RR --recipe paper-wn18rr-32 --out runs/wn18rr`
+
+    Go on with a run that was stopped: `hybonet train kg --out runs/mine --resume`
+
+    Give a run more epochs: `hybonet train kg --out runs/mine --resume --set epochs=80`
+    """
 
     columns: str | None = option(None, "Columns of head, relation, tail: names or numbers from 0, with commas.")
     separator: str | None = option(None, "Character between columns.", shown="by the file's ending")
@@ -28,7 +47,18 @@ class _InverseDirection(Options):
 
 
 class Evaluate(EvaluateOptions, _InverseDirection):
-    """How triples are ranked."""
+    """Filtered ranking metrics of a run: overall, by direction, by relation and by kind of relation.
+
+    **Examples**
+
+    The best model of a run on its test triples: `hybonet evaluate runs/wordnet`
+
+    On the validation triples, all numbers for a program: `hybonet evaluate runs/wordnet --split valid --json`
+
+    Ranked as the paper's code does: `hybonet evaluate runs/wordnet --protocol paper_code`
+
+    In both directions, is it better? `hybonet evaluate runs/wordnet --split valid --inverse-weight 0.4`
+    """
 
     split: Literal["train", "valid", "test"] = option("test", "Which triples.")
     protocol: Literal["standard", "paper_code"] = option(
@@ -40,7 +70,24 @@ class Evaluate(EvaluateOptions, _InverseDirection):
 
 
 class Predict(_InverseDirection):
-    """A question, or a file of them."""
+    """Ask a trained model: give two of head, relation and tail, and it ranks what the third may be.
+
+    Give all three, and it says how likely they are: the ranks of tail and head among all entities, and a probability.
+
+    **Examples**
+
+    What is a dog? `hybonet predict runs/wordnet --head dog.n.01 --relation hypernym`
+
+    Which parts of a car does the training data not name? `hybonet predict runs/wordnet --relation part_of --tail
+    car.n.01 --new`
+
+    How are dog and animal related? `hybonet predict runs/wordnet --head dog.n.01 --tail animal.n.01`
+
+    How likely is a triple? `hybonet predict runs/wordnet --head dog.n.01 --relation hypernym --tail animal.n.01`
+
+    A file of questions, whose first line names the columns (`head,relation`): `hybonet predict runs/wordnet --questions
+    questions.csv --output answers.tsv`
+    """
 
     head: str | None = option(None, "Label or name of the head.")
     relation: str | None = option(None, "Label or name of the relation.")
@@ -54,7 +101,17 @@ class Predict(_InverseDirection):
 
 
 class Plot(PlotOptions):
-    """What the hierarchy is drawn by."""
+    """Draw the Poincaré disk (PNG, and an HTML page to search and move in), the points, curves and metrics.
+
+    **Examples**
+
+    `hybonet plot runs/wordnet` draws everything into the run's own folder.
+
+    `hybonet plot runs/wordnet --hierarchy hypernym --hierarchy instance_hypernym` takes two relations for the
+    hierarchy.
+
+    `hybonet plot runs/mine --output pictures` draws elsewhere.
+    """
 
     hierarchy: list[str] | None = option(
         None,
@@ -64,7 +121,18 @@ class Plot(PlotOptions):
 
 
 class Export(ExportOptions):
-    """What is written."""
+    """Write a trained knowledge-graph model for other tools.
+
+    **Examples**
+
+    `hybonet export runs/wordnet --to pretrained --output wordnet-model` writes what use needs, with a model card.
+
+    `hybonet export runs/wordnet --to vectors --output vectors.tsv` writes label, name and Lorentz coordinates.
+
+    `hybonet export runs/wordnet --to vectors --chart poincare --output vectors.parquet`
+
+    `hybonet export runs/wordnet --to pykeen --output for-pykeen` needs PyKEEN (`pip install hybonet[pykeen]`).
+    """
 
     to: Literal["pretrained", "vectors", "pykeen"] = option(  # type: ignore[assignment]
         "pretrained",

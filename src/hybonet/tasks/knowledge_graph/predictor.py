@@ -197,8 +197,12 @@ class KnowledgeGraphModel(Answering):
     def export_as(self, to: str, output: Path, chart: Chart | None, *, safe_csv: bool = False) -> str:
         if to != "pykeen":
             return super().export_as(to, output, chart, safe_csv=safe_csv)
-        from hybonet.tasks.knowledge_graph.pykeen_export import write_pykeen
-
+        try:
+            from hybonet.tasks.knowledge_graph.pykeen import write_pykeen
+        except ImportError as error:
+            raise ValueError(
+                f"the export to PyKEEN needs it installed ({error}); pip install hybonet[pykeen]"
+            ) from None
         write_pykeen(self, output, chart)
         return f"Triples and embeddings for PyKEEN: {output}"
 

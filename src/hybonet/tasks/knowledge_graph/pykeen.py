@@ -1,16 +1,26 @@
-"""The paper's scorer, for PyKEEN to build and to train (extra ``pykeen``)."""
+"""The paper's scorer, for PyKEEN to build and to train, and a trained model's graph and points (extra ``pykeen``)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import torch
 from pykeen.losses import CrossEntropyLoss
 from pykeen.triples.triples_factory import KGInfo
 
-from hybonet.interop.pykeen import PykeenModel
+from hybonet.interop.pykeen import PykeenModel, triples_factory
 from hybonet.tasks.knowledge_graph.models.triple_scorer import TripleScorer
+from hybonet.tasks.new_folder import new_folder
+from hybonet.tasks.vector_files import Chart
+
+if TYPE_CHECKING:
+    from hybonet.tasks.knowledge_graph.predictor import KnowledgeGraphModel
+
+#: What PyKEEN's own results call the parts of a graph.
+_PARTS: dict[Any, str] = {"train": "training_triples", "valid": "validation_triples", "test": "testing_triples"}
 
 
 class HyboNet(PykeenModel):
@@ -62,3 +72,16 @@ class HyboNet(PykeenModel):
         sizes = (triples_factory.num_entities, triples_factory.real_num_relations)
         scorer = TripleScorer(*sizes, dim, margin=margin, dropout=dropout, **options)
         super().__init__(scorer, triples_factory, loss=loss, loss_kwargs=loss_kwargs, random_seed=random_seed)
+
+
+def write_pykeen(model: KnowledgeGraphModel, folder: Path, chart: Chart | None = None) -> None:
+    """A new folder for PyKEEN: the graph's parts as ``TriplesFactory.from_path_binary`` reads them.
+
+    They are in ``training_triples``, ``validation_triples`` and ``testing_triples``; ``entity_embeddings.npy`` has the
+    coordinates of the entities in the order of their ids.
+    """
+    with new_folder(folder) as staging:
+        for split, part in _PARTS.items():
+            if len(model.graph.triples(split)):
+                triples_factory(model.graph, split).to_path_binary(staging / part)
+        np.save(staging / "entity_embeddings.npy", model.vectors(chart).values)

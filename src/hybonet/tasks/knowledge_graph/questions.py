@@ -36,5 +36,5 @@ def read_questions(path: Path) -> list[dict[str, str]]:
             raise table.error(number, f"expected {len(header)} columns as in the header, got {len(row)}; correct it")
     questions = [{key: cell for key, cell in zip(header, row, strict=True) if cell} for _, row in rows[1:]]
     if not questions:
-        raise ValueError(f"{path}: expected a question a line after the header, got none; add some")
+        raise ValueError(f"{path}: expected a question per line after the header, got none; add some")
     return questions

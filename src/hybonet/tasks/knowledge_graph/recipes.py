@@ -23,7 +23,7 @@ def default() -> KnowledgeGraphSettings:
 
 
 def sampled(**changes: Any) -> KnowledgeGraphSettings:
-    """For tens of thousands of entities: softmax against a pool of them, scored by one matrix product."""
+    """For tens of thousands of entities: softmax against shared negatives, scored by one matrix product."""
     settings: dict[str, Any] = {
         "negative_sampling": "shared",
         "batch_size": 500,

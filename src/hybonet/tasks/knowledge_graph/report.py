@@ -19,7 +19,7 @@ headline = Headline(
     "Knowledge graphs",
     "Test triples, filtered ranking both ways, ties realistic. paper_code: MRR by the protocol of the paper's code "
     "(easier). ECE: calibration error of probabilities.",
-    {"model": ("settings", "model"), "dim": ("settings", "dim")},
+    {"model": ("settings", "model"), "dim": ("settings", "dim"), "questions": ("test", "both", "count")},
     (
         Measure("MRR", ("test", "both", "mrr")),
         *(Measure(f"H@{k}", ("test", "both", f"hits@{k}")) for k in (1, 3, 10)),

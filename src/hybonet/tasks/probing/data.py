@@ -13,8 +13,9 @@ from torch import Tensor
 
 from hybonet.data import load_treebank
 from hybonet.data.trees.conllu import read_conllu, write_conllu
-from hybonet.data.trees.loading import SPLITS, Treebank
+from hybonet.data.trees.loading import SPLITS
 from hybonet.geometry import Lorentz
+from hybonet.tasks.predictor import Predictor
 from hybonet.tasks.probing.encoders import probe_data
 from hybonet.tasks.probing.options import DataOptions
 from hybonet.tasks.probing.settings import ProbeSettings
@@ -36,12 +37,19 @@ def load(source: Any, settings: ProbeSettings, options: DataOptions) -> ProbeDat
             "folder or a file of vectors: hybonet probe ENCODER --out ..."
         )
     layers = None if options.layers is None else layer_numbers(options.layers)
-    trees: Any = options.trees or "toy"
-    treebank = trees if isinstance(trees, Treebank) else load_treebank(trees)
+    if isinstance(source, Predictor):
+        source = _folder_of(source)
+    treebank = load_treebank("toy" if options.trees is None else options.trees)
     from hybonet.reporting.console import Console
 
     with Console(stderr=True).status("computing states"):
         return probe_data(source, treebank, settings, layers)
+
+
+def _folder_of(model: Predictor) -> Path:
+    if model.run is None:
+        raise ValueError(f"expected a model that was loaded from a folder, got {model!r}; save it, and give the folder")
+    return model.run.folder
 
 
 def layer_numbers(text: str) -> list[int]:

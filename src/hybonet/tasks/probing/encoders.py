@@ -37,6 +37,11 @@ def probe_data(
             raise ValueError(
                 "expected a run or a folder for control=random-weights, got an encoder; give one without training"
             )
+        if not hasattr(encoder, "states"):
+            raise ValueError(
+                f"expected what to probe, got {type(encoder).__name__}; give a folder, a file of vectors, or an object "
+                "with the methods of WordEncoder"
+            )
         return _encoded(encoder, treebank, layers)
     path = Path(encoder)
     if path.suffix in ENDINGS:

@@ -19,7 +19,7 @@ from hybonet.tasks.predictor import Predictor
 from hybonet.tasks.probing.data import read, write
 from hybonet.tasks.probing.models.tree_probe import TreeProbes
 from hybonet.tasks.probing.options import Evaluate, Predict
-from hybonet.tasks.probing.report import layers_table
+from hybonet.tasks.probing.report import layers_table, title
 from hybonet.tasks.probing.settings import ProbeSettings
 from hybonet.tasks.probing.task import ProbeData, ProbeSplit, build_probes, make_batch, measure
 from hybonet.tasks.run_folder import read_record
@@ -107,7 +107,9 @@ class ProbeModel(Predictor):
             "best_layer": record["best_layer"],
         }
         figures["test"] = layers[str(record["best_layer"])]
-        return Measures({**figures, "layers": layers}, tables=lambda: [layers_table({**record, "layers": rows})])
+        return Measures(
+            {**figures, "layers": layers}, tables=lambda: (title(record), layers_table({**record, "layers": rows}))
+        )
 
     def predict(self, **options: Any) -> Answers:
         """The words of the test sentences with the heads that a probe finds, 0 for the root."""

@@ -29,6 +29,7 @@ headline = Headline(
         "encoder": ("encoder", "name"),
         "probe": ("settings", "probe"),
         "control": ("settings", "control"),
+        "sentences": ("data", "test"),
         "layer": ("best_layer",),
     },
     tuple(Measure(name, ("test", name.lower())) for name in ("UUAS", "Dspr", "Root", "Nspr")),
@@ -40,8 +41,15 @@ def after_training(run: Run) -> Iterable[Any]:
     """What the terminal shows when a training is done."""
     record = run.record
     assert record is not None
-    yield f"Test sentences of {record['data']['source']}, {record['encoder']['name']}; ← is best on valid"
+    yield title(record)
     yield layers_table(record)
+
+
+def title(record: Mapping[str, Any]) -> str:
+    """What stands above the table."""
+    data = record["data"]
+    count = f"{data['test']:,} test" if "test" in data else "Test"
+    return f"{count} sentences of {data['source']}, {record['encoder']['name']}; ← is best on valid"
 
 
 def next_command(run: Run) -> str:

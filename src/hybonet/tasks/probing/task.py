@@ -91,9 +91,12 @@ class ProbeData:
     @property
     def notes(self) -> tuple[str, ...]:
         """What is odd about the data."""
-        left_out = self.about.get("data", {}).get("too_long", {})
-        counts = ", ".join(f"{count} of {split}" for split, count in left_out.items() if count)
-        return (f"sentences too long for the encoder are left out: {counts}",) if counts else ()
+        data = self.about.get("data", {})
+        counts = ", ".join(f"{count} of {split}" for split, count in data.get("too_long", {}).items() if count)
+        notes = [f"sentences too long for the encoder are left out: {counts}"] if counts else []
+        # Parts without a checksum of their own were taken out of train.
+        held = [f"{data[split]} for {split}" for split in SPLITS[1:] if split not in data.get("sha256", SPLITS)]
+        return (*notes, *([f"every tenth sentence is held out: {' and '.join(held)}"] if held else []))
 
     def without_test(self) -> ProbeData:
         """What a search may know."""

@@ -11,10 +11,8 @@ from hybonet.data.text.byte_pairs import JOINER
 from hybonet.data.text.tokenizer import EOS, PAD, SPECIAL, Tokenizer
 from hybonet.tasks.probing.models.word_encoder import ModuleEncoder, Pieces, Sentence, by_text
 from hybonet.tasks.run import Run
-from hybonet.tasks.translation.data import read_tokenizers
 from hybonet.tasks.translation.models.translator import Translator
-from hybonet.tasks.translation.settings import TranslationSettings
-from hybonet.tasks.translation.task import build_translation_model
+from hybonet.tasks.translation.predictor import TranslationModel
 
 #: How the Moses tokenizer writes letters that mean something to it.
 _MOSES = {
@@ -37,14 +35,10 @@ def translator_encoder(folder: Path, *, random_weights: bool = False, seed: int 
     Moses tokenizer's escapes if it was trained on text cut that way.
     """
     run = Run(folder, "translation")
-    settings, about = run.settings, run.about
-    assert isinstance(settings, TranslationSettings)
-    source, target = read_tokenizers(folder)
     if random_weights:
         torch.manual_seed(seed)
-    model = build_translation_model(settings, len(source), len(target)).eval()
-    if not random_weights:
-        run.load_into(model)
+    translator = TranslationModel.of_run(run, trained=not random_weights)
+    model, source, settings, about = translator.model, translator.source_tokenizer, translator.settings, run.about
     vocabulary = [token for token in source.tokens(range(len(source))) if token not in SPECIAL]
     tokenize = SourceText(
         source,

@@ -87,7 +87,7 @@ def _checked(path: Path, name: str, array: Tensor, manifold: Lorentz | None) -> 
         )
     if manifold is not None:
         try:
-            manifold.check_point(states, name=name)
+            manifold.require_point(states, name=name)
         except ValueError as error:
             raise ValueError(f"{path}: {error}; leave K out if the vectors are Euclidean") from None
     return states

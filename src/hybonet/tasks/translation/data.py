@@ -80,7 +80,7 @@ def read(folder: Path, about: Mapping[str, Any]) -> TranslationData:
     short = [split for split in tokens if split != "train" and len(texts.get(split, ())) != len(tokens[split])]
     if short:
         raise ValueError(
-            f"{folder / HELD_OUT}: expected a pair a line as JSON, {len(tokens[short[0]]):,} of them for {short[0]}, "
+            f"{folder / HELD_OUT}: expected a pair per line as JSON, {len(tokens[short[0]]):,} of them for {short[0]}, "
             f"got {len(texts.get(short[0], ())):,}; restore it or train again"
         )
     source, target = read_tokenizers(folder)
@@ -147,4 +147,4 @@ def _read_held_out(path: Path) -> dict[str, Pairs]:
             for split, own in members.items()
         }
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path}: expected a pair a line as JSON, but {error}; restore it or train again") from None
+        raise ValueError(f"{path}: expected a pair per line as JSON, but {error}; restore it or train again") from None

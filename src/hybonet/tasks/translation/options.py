@@ -9,7 +9,25 @@ from hybonet.tasks.options import Options, PlotOptions, option
 
 
 class DataOptions(Options):
-    """How sentences and their translations are read."""
+    """Train a translation model, score its translations of the test sentences, and keep everything in one folder.
+
+    **Examples**
+
+    The toy language inside the package, about a minute: `hybonet train translation --out runs/toy`
+
+    Two aligned files: `hybonet train translation --source talks.en --target talks.de --direction en-de --out
+    runs/talks`
+
+    A table of sentence, tab and translation per line: `hybonet train translation --data pairs.tsv --out runs/mine`
+
+    A folder with train.en, train.de, valid.en, valid.de, test.en, test.de: `hybonet train translation --data talks
+    --direction en-de --out runs/talks`
+
+    A corpus by name, other settings: `hybonet train translation --data multi30k --recipe multi30k-64 --set epochs=20
+    --out runs/multi30k`
+
+    Go on with a run that was stopped: `hybonet train translation --out runs/talks --resume`
+    """
 
     source: Path | None = option(None, "File of sentences, instead of --data.")
     target: Path | None = option(None, "File of their translations, line by line.")
@@ -22,7 +40,14 @@ class DataOptions(Options):
 
 
 class Evaluate(Options):
-    """Which sentences, and how their translations are searched for."""
+    """Perplexity, sacreBLEU, chrF and the paper's BLEU of a run's translations, with signatures.
+
+    **Examples**
+
+    The best model of a run on its test sentences: `hybonet evaluate runs/toy`
+
+    On another split, all numbers for a program: `hybonet evaluate runs/multi30k --split test2017 --json`
+    """
 
     split: str = option("test", "Which sentences: test, valid, or another test set of the corpus.")
     beam: int | None = option(None, "Translations followed.", shown="the run's", ge=1)
@@ -30,10 +55,25 @@ class Evaluate(Options):
 
 
 class Predict(Options):
-    """Sentences, and how their translations are searched for or drawn."""
+    """Translate sentences, one per line; a line stays a line, and an empty one stays empty.
+
+    **Examples**
+
+    `hybonet translate` is short for it.
+
+    From a pipe: `echo "The dog sees two birds." | hybonet translate runs/toy`
+
+    A file, into another: `hybonet translate runs/toy sentences.txt --output translations.txt`
+
+    The four best of each with their scores: `hybonet translate runs/toy sentences.txt --n-best 4 --format tsv`
+
+    Drawn at random: `hybonet translate runs/toy sentences.txt --temperature 0.8 --top-p 0.9 --seed 1`
+    """
+
+    text_file = ".txt"
 
     sentences: Path | None = option(
-        None, "File with a sentence a line (also .gz, .xz).", shown="standard input", argument=True
+        None, "File with a sentence per line (also .gz, .xz).", shown="standard input", argument=True
     )
     beam: int | None = option(None, "Translations followed at a time; 1: greedy.", shown="the run's", ge=1)
     length_penalty: float | None = option(None, "Of a beam; 0: short translations win.", shown="the run's", ge=0)
@@ -45,12 +85,24 @@ class Predict(Options):
 
 
 class Plot(PlotOptions):
-    """Whose translation is looked at."""
+    """Draw the curves of a training, and where the decoder looks while it translates a sentence.
+
+    **Examples**
+
+    `hybonet plot runs/toy` draws the curves, and where the decoder looks while it translates the first test sentence.
+
+    `hybonet plot runs/toy --sentence "The dog sees two birds."` looks at this one.
+    """
 
     sentence: str | None = option(None, "Whose translation is looked at.", shown="the first test sentence")
 
 
 class Export(Options):
-    """What is written."""
+    """Write a trained translation model as a folder to hand on.
+
+    **Examples**
+
+    `hybonet export runs/toy --output toy-model` writes what use needs, with a model card; the text stays behind.
+    """
 
     to: Literal["pretrained"] = option("pretrained", "A folder for `hybonet.load`, with a model card.")

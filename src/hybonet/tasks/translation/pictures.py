@@ -51,7 +51,7 @@ def draw_attention(
     title: str,
     dpi: int = 120,
 ) -> Figure:
-    """A map a layer, mean over heads, and one of all layers: source tokens across, target tokens down.
+    """A map per layer, mean over heads, and one of all layers: source tokens across, target tokens down.
 
     Args:
         weights: ``(layers, heads, target tokens, source tokens)``.

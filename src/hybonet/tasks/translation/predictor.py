@@ -90,12 +90,13 @@ class TranslationModel(Predictor):
         self.settings, self.about = settings, about
 
     @classmethod
-    def of_run(cls, run: Run) -> TranslationModel:
+    def of_run(cls, run: Run, *, trained: bool = True) -> TranslationModel:
         settings = run.settings
         assert isinstance(settings, TranslationSettings)
         check_about(run.folder, run.about)
         source, target = read_tokenizers(run.folder)
-        model = run.load_into(build_translation_model(settings, len(source), len(target)))
+        built = build_translation_model(settings, len(source), len(target))
+        model = run.load_into(built) if trained else built
         return cls(model, source, target, settings, run.about, config=run.config)
 
     def saved(self, folder: Path) -> dict[str, Any]:
@@ -178,7 +179,7 @@ class TranslationModel(Predictor):
         """Translations of sentences, best first; a sentence that is too long is cut, which a note tells.
 
         Args:
-            sentences: one, several, or a path with a sentence a line; None: standard input.
+            sentences: one, several, or a path with a sentence per line; None: standard input.
             options: of ``hybonet predict``: ``beam``, ``length_penalty``, ``n_best``, ``temperature``, ``top_k``,
                 ``top_p``, ``seed``.
         """
@@ -282,7 +283,7 @@ def _read_lines(path: Path | None) -> list[str]:
     file = SourceFile("standard input", "stdin", sys.stdin.buffer.read()) if path is None else read_source(path)
     text = decode(file.content, file.source)
     if not text:
-        raise ValueError(f"{file.source}: expected sentences to translate, one a line, got none")
+        raise ValueError(f"{file.source}: expected sentences to translate, one per line, got none")
     return [line.strip() for line in text.removesuffix("\n").split("\n")]
 
 

@@ -19,7 +19,12 @@ headline = Headline(
     "Translation",
     "Test sentences. BLEU and chrF: sacreBLEU's, of plain text. tok. BLEU: of lowercased Moses tokens, the paper's "
     "convention. ppl: perplexity of the references, lower is better.",
-    {"direction": ("data", "direction"), "model": ("settings", "model"), "dim": ("settings", "dim")},
+    {
+        "direction": ("data", "direction"),
+        "model": ("settings", "model"),
+        "dim": ("settings", "dim"),
+        "sentences": ("test", "sentences"),
+    },
     (
         Measure("BLEU", ("test", "bleu"), decimals=2),
         Measure("tok. BLEU", ("test", "tokenized_bleu"), decimals=2),

@@ -91,7 +91,7 @@ def _read_types(path: Path) -> TypeInventory:
         return TypeInventory(names, () if set(levels) == {ONE_LEVEL} else levels)
     except (OSError, ValueError) as error:
         raise ValueError(
-            f"{path}: expected a type and its level a line, but {str(error).split(';')[0]}; restore it or train again"
+            f"{path}: expected a type and its level per line, but {str(error).split(';')[0]}; restore it or train again"
         ) from None
 
 

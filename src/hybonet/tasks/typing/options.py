@@ -9,11 +9,24 @@ from hybonet.tasks.options import EvaluateOptions, ExportOptions, Options, optio
 
 
 class DataOptions(Options):
-    """How mentions are read."""
+    """Train a model that tells the types of mentions in sentences, measure it, and keep everything in one folder.
+
+    **Examples**
+
+    The invented town inside the package, under two minutes: `hybonet train typing --out runs/town`
+
+    Mentions of your own with GloVe: `hybonet train typing --data mine --types types.tsv --words glove.6B.100d.txt --out
+    runs/mine`
+
+    The crowd-sourced Open Entity data (see docs/entity-typing.md): `hybonet train typing --data ufet --recipe typing
+    --out runs/ufet`
+
+    Go on with a run that was stopped: `hybonet train typing --out runs/mine --resume`
+    """
 
     types: Path | None = option(
         None,
-        "File of types: one a line, or a type, a tab and its level.",
+        "File of types: one per line, or a type, a tab and its level.",
         shown="types.txt of the folder, else all that occur",
     )
     words: Path | None = option(
@@ -25,7 +38,14 @@ class DataOptions(Options):
 
 
 class Evaluate(EvaluateOptions):
-    """Which mentions, and which types count as predicted."""
+    """Macro precision, recall and F1 of entity typing: all types together, and by level.
+
+    **Examples**
+
+    The best model of a run on its test mentions: `hybonet evaluate runs/town`
+
+    With the threshold chosen on the validation mentions: `hybonet evaluate runs/town --calibrate`
+    """
 
     threshold: float | None = option(
         None, "Probability above which a type is predicted.", shown="the run's", ge=0.0, le=1.0
@@ -34,19 +54,46 @@ class Evaluate(EvaluateOptions):
 
 
 class Predict(Options):
-    """A mention, or a file of them."""
+    """Types of a mention in a sentence, likeliest first.
+
+    **Examples**
+
+    `hybonet predict runs/town --sentence "The [baker] sold bread."`
+
+    `hybonet predict runs/town --sentence "The baker sold bread." --mention baker --top 5`
+
+    A file of mentions, as for training (types are not needed): `hybonet predict runs/town --mentions mine.jsonl
+    --output answers.tsv`
+    """
 
     sentence: str | None = option(None, "A sentence with the mention in brackets, or given by --mention.")
     mention: str | None = option(None, "Words of the sentence whose types are asked for.")
-    mentions: Path | None = option(None, "File of mentions, a JSON object a line as for training; types not needed.")
+    mentions: Path | None = option(None, "File of mentions, a JSON object per line as for training; types not needed.")
     top: int | None = option(None, "How many types.", shown="10; of a file: those predicted", ge=1)
 
 
 class Export(ExportOptions):
-    """What is written."""
+    """Write a trained typing model in a format that other tools read.
+
+    **Examples**
+
+    `hybonet export runs/town --to pretrained --output town-model` writes what use needs, with a model card.
+
+    `hybonet export runs/town --to vectors --output types.tsv` writes types, levels and Lorentz coordinates.
+    """
 
     to: Literal["pretrained", "vectors"] = option(
         "pretrained",
         "pretrained: a folder for `hybonet.load`, without the sentences; vectors: the types' coordinates as .tsv, "
         ".csv, .parquet or .npz.",
     )
+
+
+class Plot(Options):
+    """Draw the types on the Poincaré disk, how far from the centre each level lies, and the curves.
+
+    **Examples**
+
+    `hybonet plot runs/town` draws the types on the Poincaré disk, their distance from the centre by level, and the
+    curves.
+    """

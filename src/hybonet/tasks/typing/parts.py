@@ -35,4 +35,4 @@ def measures(trained: EntityTypingTask, result: FitResult) -> dict[str, Any]:
 
 def choose_recipe(name: str | None, changes: list[str], options: DataOptions, data: Any) -> tuple[str, list[str]]:
     """The recipe to start from; the small data inside the package have one of their own."""
-    return name or ("typing-tutorial" if data == "little-town" else "typing"), changes
+    return name or ("typing-tutorial" if isinstance(data, str) and data == "little-town" else "typing"), changes

@@ -89,7 +89,7 @@ def headline(record: Mapping[str, Any]) -> Headline:
         "Entity typing",
         "Test mentions, macro F1 of all types and by level, types above one half. tuned: of all types, above the "
         "threshold that the validation data chooses. ECE: calibration error of probabilities.",
-        {"model": ("settings", "model"), "dim": ("settings", "dim")},
+        {"model": ("settings", "model"), "dim": ("settings", "dim"), "mentions": ("test", "total", "mentions")},
         (
             Measure("total F1", ("test", "total", "f1")),
             *by_level,

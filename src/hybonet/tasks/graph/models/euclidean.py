@@ -70,7 +70,7 @@ class _GathersFirst:
         return {**self.__dict__, "_matrix": None}
 
     def neighbours(self, edges: Tensor, x: Tensor) -> Tensor:
-        """The edges, as a sparse matrix if there is but one graph: a copy of the features an edge would be large."""
+        """The edges, as a sparse matrix if there is but one graph: a copy of the features per edge would be large."""
         if not self.cached:
             return edges
         if self._matrix is None:

@@ -95,7 +95,7 @@ class TailSearch:
         maxima, log_total = self._scan(query, rows, entities, loops)
         blocks = maxima.topk(min(top, maxima.shape[1])).indices
         candidates = (blocks[..., None] * _BLOCK + torch.arange(_BLOCK, device=query.device)).flatten(1)
-        pair = len(self._bias) * torch.arange(len(query), device=query.device)  # plus the entity: one number a pair
+        pair = len(self._bias) * torch.arange(len(query), device=query.device)  # plus the entity: one number per pair
         left_out = torch.isin(candidates + pair[:, None], entities + pair[rows])
         scores = torch.empty_like(candidates, dtype=query.dtype)
         for part in torch.arange(len(query)).split(max(1, _CANDIDATES // (top * _BLOCK))):

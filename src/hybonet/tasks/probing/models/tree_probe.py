@@ -44,7 +44,7 @@ class StackedLinear(nn.Module):
 class StackedLorentzLinear(LorentzModule):
     """Lorentz linear layers in a form that :class:`~hybonet.nn.LorentzLinear` has; λ, of the paper's, is learnt.
 
-    Input points may lie on a sheet of another curvature; outputs lie on the manifold's.
+    Input points may lie on a hyperboloid of another curvature; outputs lie on the manifold's.
     Shapes: ``(stack, n, in) -> (stack, n, out)``, ambient.
     """
 
@@ -145,7 +145,7 @@ class LorentzProbe(TreeProbe):
 class PoincareProbe(TreeProbe):
     """The Poincaré probe, of curvature -1: a linear map, the exponential map of the ball, a Möbius matrix product.
 
-    The product with Q is exp₀(Q log₀(p)), so the point is exp₀(Q P c); it is kept on the Lorentz sheet, which is
+    The product with Q is exp₀(Q log₀(p)), so the point is exp₀(Q P c); it is kept on the Lorentz hyperboloid, which is
     isometric to the ball (the ball's exp₀(v) has geodesic radius 2|v|) and exact in float32 much farther out.
     """
 

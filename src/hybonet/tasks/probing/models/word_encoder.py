@@ -133,7 +133,7 @@ class ModuleEncoder:
                 "others"
             )
         chosen = [layers[number] for number in only or range(len(layers))]
-        # Zeros change nothing that a probe reads: neither products nor distances, nor whether a point is on the sheet.
+        # Zeros change nothing that a probe reads: products, distances, whether a point is on the hyperboloid.
         widest = max(layer.shape[-1] for layer in chosen)
         states = torch.stack([nn.functional.pad(layer, (0, widest - layer.shape[-1])) for layer in chosen], dim=2)
         return [pool_words(row, sentence.of_words, self.manifold) for row, sentence in zip(states, batch, strict=True)]

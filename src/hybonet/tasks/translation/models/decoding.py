@@ -25,7 +25,7 @@ class Hypothesis:
 
 @torch.no_grad()
 def greedy(model: TranslatorBase, source: Tensor, *, max_length: int | None = None) -> list[Hypothesis]:
-    """The likeliest next token, always; one hypothesis a sentence ``(B, S)``.
+    """The likeliest next token, always; one hypothesis per sentence ``(B, S)``.
 
     ``max_length`` is the most tokens a translation may have; those that reach it are ended there.
     """
@@ -190,7 +190,7 @@ def _limit(model: TranslatorBase, max_length: int | None) -> int:
 def _one_by_one(
     model: TranslatorBase, source: Tensor, max_length: int | None, choose: Callable[[Tensor], Tensor]
 ) -> list[Hypothesis]:
-    """One hypothesis a sentence, by a rule that chooses from the logits; finished ones leave the batch."""
+    """One hypothesis per sentence, by a rule that chooses from the logits; finished ones leave the batch."""
     limit = _limit(model, max_length)
     words: list[list[int]] = [[] for _ in range(len(source))]
     totals = torch.zeros(len(source), dtype=torch.float64, device=source.device)

@@ -113,7 +113,7 @@ class HyperbolicAttention(MultiheadAttention):
     Queries, keys and values are made by ordinary linear maps and go to the hyperboloid by the exponential map at the
     origin (length as radius, as in the pseudo-polar coordinates of the original); the midpoint, which in Lorentz
     coordinates is the centroid, comes back by the logarithm. Vectors are divided by √d on the way out and multiplied on
-    the way back, so that radii start near 1. β is learned, one a head.
+    the way back, so that radii start near 1. β is learned, one per head.
     """
 
     def __init__(self, dim: int, heads: int, dropout: float = 0.0) -> None:

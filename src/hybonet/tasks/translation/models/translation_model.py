@@ -140,7 +140,7 @@ class TranslatorBase(nn.Module, ABC):
         return self.head(hidden)
 
     def inner_form(self, hidden: Tensor) -> tuple[Tensor, Tensor] | None:
-        """``(question, candidates)`` whose products are the logits up to a number a row; None if there are none such.
+        """``(question, candidates)`` whose products are the logits up to a number per row; None if there are none such.
 
         Shapes: ``(N, d) -> (N, k), (target_vocab, k)``.
         """

@@ -24,7 +24,7 @@ DIRECTION_BOUND = 0.3
 
 
 class Translator(TransformerTranslator):
-    r"""Embeddings on the sheet, positions, a Lorentz Transformer, and the distance to a point a token.
+    r"""Embeddings on the hyperboloid, positions, a Lorentz Transformer, and the distance to a point per token.
 
     Logits of a target token are those of a :class:`LorentzDistanceHead`, whose points are trained apart from the target
     embeddings; in the paper's form they start there. See :class:`TranslatorBase` for the sizes and calls.

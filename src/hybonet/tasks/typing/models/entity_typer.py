@@ -67,7 +67,7 @@ class ContextAttention(LorentzModule):
 class EntityTyper(MentionClassifier):
     r"""Fine-grained entity typing in the Lorentz model.
 
-    Word vectors are lifted to the sheet and mapped by a Lorentz linear layer with positions. The mention is the
+    Word vectors are lifted to the hyperboloid and mapped by a Lorentz linear layer with positions. The mention is the
     centroid of its words; the context goes through a Lorentz Transformer and distance-based attention. Both are merged
     as two heads, and each type is a point with a scale α and a bias β:
     :math:`p_i = \sigma(-d_L^2(r, t_i)/\alpha_i + \beta_i)`.
