@@ -29,6 +29,7 @@ SPEC = TaskSpec(
     data_help="A shipped hierarchy, or a .tsv or .csv file with one child and parent a line.",
     data_key="hierarchy",
     recipe="hierarchy",
+    auto=True,
     verbs={
         "evaluate": Verb(options.Evaluate, "How well the distances of points give all ancestors back."),
         "predict": Verb(

@@ -47,6 +47,7 @@ SPEC = TaskSpec(
     data_help=options.ENCODER_HELP,
     data_key="probed",
     recipe="probe",
+    auto=True,
     verbs={
         "evaluate": Verb(options.Evaluate, "Measure every layer of a probing on its test sentences.", _EVALUATE),
         "predict": Verb(

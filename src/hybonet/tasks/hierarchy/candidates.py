@@ -1,0 +1,32 @@
+"""Settings that suit a hierarchy: what its size and its nodes with several parents say."""
+
+from __future__ import annotations
+
+from hybonet.data import Hierarchy
+from hybonet.tasks.auto import Candidate
+from hybonet.tasks.hierarchy.task import HierarchySettings, HierarchyTask
+from hybonet.training.ranges import Value
+
+#: The plane and a drawing to start from suit trees up to this size; more, or a web, needs room to pass one another.
+_PLANE, _WEB = 3_000, 0.1
+#: Pairs of an epoch, and pairs that a training sees: from here on epochs are fewer.
+_PAIRS_IN_ALL = 20_000_000
+
+
+def candidates(settings: HierarchySettings, hierarchy: Hierarchy) -> list[Candidate]:
+    """What suits a hierarchy: one answer."""
+    nodes, pairs = len(hierarchy), len(hierarchy.closure)
+    several = sum(len(parents) > 1 for parents in hierarchy.parents) / nodes
+    why = f"{nodes:,} nodes, {several:.0%} with several parents, {pairs:,} pairs of a node and an ancestor"
+    epochs = min(300, max(20, _PAIRS_IN_ALL // pairs))
+    changes: dict[str, Value] = {"epochs": epochs, "validate_every": max(1, epochs // 10)}
+    if nodes <= _PLANE and several <= _WEB:
+        return [Candidate("plane", changes, why)]
+    return [Candidate("room", {**changes, "dim": 11, "start": "random", "validate_every": max(1, epochs // 4)}, why)]
+
+
+def guess(task: HierarchyTask) -> tuple[float, str]:
+    """About the mean average precision of nodes in any order: the share of them that are ancestors."""
+    hierarchy = task.hierarchy
+    below = int((hierarchy.depths > 0).sum())
+    return len(hierarchy.closure) / below / len(hierarchy), "nodes in any order"
