@@ -200,7 +200,7 @@ def test_hierarchies_have_the_plane_if_small_and_tree_like_and_room_otherwise() 
         for (each,) in map(partial(of_hierarchies, plain), (tree, web))
         if (settings := auto.settings_of(plain, each, ()))
     ]
-    assert [each.dim for each in found] == [3, 11]
+    assert [each.dim for each in found] == [3, 21]
     assert [each.start for each in found] == ["layout", "random"]
 
 
@@ -208,7 +208,7 @@ def test_one_candidate_is_settled_without_a_race_unless_a_budget_is_given(tmp_pa
     web = sorted({(f"n{n}", f"n{(n - step) // 2}") for n in range(3, 40) for step in (1, 2)})
     chosen = {"epochs": 4, "reporter": False, "negatives": 20}
     model = hybonet.train("hierarchy", web, out=tmp_path / "run", **chosen)
-    assert model.run.settings.dim == 11
+    assert model.run.settings.dim == 21
     assert model.record["auto"]["chosen"] == "room"
     assert "parents" in model.record["auto"]["why"]
     assert json.loads((tmp_path / "run" / "auto.json").read_text())["rounds"] == []

@@ -89,9 +89,11 @@ class Budget:
 
 
 def settings_of(plain: LoopSettings, candidate: Candidate, fixed: Sequence[str]) -> LoopSettings | None:
-    """The candidate's settings, those left as they are that a person has fixed; None if they do not go together."""
-    kept = {name.casefold() for name in fixed}
-    changes = {name: value for name, value in candidate.changes.items() if name.casefold() not in kept}
+    """The candidate's settings, but for those that a person has fixed and those that the model lacks that a person has
+    chosen; None if they do not go together.
+    """
+    known = {name.casefold() for name, _, _ in describe(plain)} - {name.casefold() for name in fixed}
+    changes = {name: value for name, value in candidate.changes.items() if name.casefold() in known}
     model = {name: changes.pop(name) for name in list(changes) if name == "model"}
     try:  # another model leaves out what it lacks
         return with_values(with_values(plain, changes), model)
@@ -320,6 +322,7 @@ def settle(
         settings = settings_of(plain, candidate, asked["fixed"])
         if settings is not None and all(settings != other for _, other in entrants):
             entrants.append((candidate, settings))
+    entrants = entrants or [(Candidate(PLAIN, why="what suits the data does not go with what is fixed"), plain)]
 
     def make_task(settings: LoopSettings) -> Task:
         return spec.implementation.task(settings, data)

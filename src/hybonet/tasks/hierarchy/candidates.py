@@ -22,7 +22,7 @@ def candidates(settings: HierarchySettings, hierarchy: Hierarchy) -> list[Candid
     changes: dict[str, Value] = {"epochs": epochs, "validate_every": max(1, epochs // 10)}
     if nodes <= _PLANE and several <= _WEB:
         return [Candidate("plane", changes, why)]
-    return [Candidate("room", {**changes, "dim": 11, "start": "random", "validate_every": max(1, epochs // 4)}, why)]
+    return [Candidate("room", {**changes, "dim": 21, "start": "random", "validate_every": max(1, epochs // 4)}, why)]
 
 
 def guess(task: HierarchyTask) -> tuple[float, str]:

@@ -32,8 +32,8 @@ from hybonet.training import LoopSettings, ScheduleSettings, generator_for
 
 #: Points reach radius 15, where coordinates are 10^6 and float32 no longer tells neighbours apart.
 DTYPE = torch.float64
-#: Of more nodes, so many are measured: each is compared with all.
-_ALL, _SAMPLE = 10_000, 1_000
+#: Up to so many nodes distances are exact, and up to so many all are measured; of more, a sample.
+_EXACT, _ALL, _SAMPLE = 3_000, 10_000, 1_000
 #: Coordinates of distances that are computed together.
 _AT_ONCE = 5_000_000
 #: More take hours, and their ancestors many gigabytes.
@@ -191,17 +191,18 @@ def starting_points(
 
 
 def measure(points: Tensor, hierarchy: Hierarchy, manifold: Lorentz) -> Reconstruction:
-    """Reconstruction of the hierarchy from points ``(nodes, dim)``, by exact distances; of a large one, a sample by
-    those of a matrix product, which are off by about a millionth and thirty times as quick.
+    """Reconstruction of the hierarchy from points ``(nodes, dim)``, of a large one from a sample of its nodes.
+
+    Distances are exact, but for many nodes those of a matrix product: off by about a millionth, and 30 times as quick.
     """
-    nodes, is_large = torch.arange(len(hierarchy)), len(hierarchy) > _ALL
-    if is_large:
+    nodes, is_exact = torch.arange(len(hierarchy)), len(hierarchy) <= _EXACT
+    if len(nodes) > _ALL:
         below = nodes[hierarchy.depths > 0]  # roots have nothing above them to find
         nodes = below[torch.randperm(len(below), generator=torch.Generator().manual_seed(0))[:_SAMPLE]]
     meter = ReconstructionMeter()
     for some in nodes.split(max(1, _AT_ONCE // points.numel())):
         above = hierarchy.are_ancestors(some, torch.arange(len(hierarchy)))
-        near = manifold.cdist(points[some], points) if is_large else manifold.dist(points[some].unsqueeze(1), points)
+        near = manifold.dist(points[some].unsqueeze(1), points) if is_exact else manifold.cdist(points[some], points)
         meter.add(some, near, above)
     return meter.result()
 
