@@ -125,6 +125,18 @@ def test_bad_settings(settings: dict[str, object], message: str) -> None:
         HierarchySettings(**settings)  # type: ignore[arg-type]
 
 
+def test_a_sample_of_a_large_hierarchy_is_measured_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = HierarchyTask(QUICK, BINARY)
+    whole = measure(task.start(), BINARY, task.manifold)
+    for name in ("_EXACT", "_ALL"):
+        monkeypatch.setattr(f"hybonet.tasks.hierarchy.task.{name}", 10)
+    sampled = measure(task.start(), BINARY, task.manifold)  # all of them, by other distances
+    assert sampled.mean_rank == pytest.approx(whole.mean_rank)
+    assert sampled.mean_average_precision == pytest.approx(whole.mean_average_precision)
+    monkeypatch.setattr("hybonet.tasks.hierarchy.task._SAMPLE", 5)
+    assert measure(task.start(), BINARY, task.manifold) != sampled
+
+
 def test_hierarchies_that_cannot_be_ranked(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="single chain of 3 nodes"):
         HierarchyTask(QUICK, Hierarchy.from_edges([("a", "b"), ("b", "c")]))

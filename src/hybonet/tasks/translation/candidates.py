@@ -15,8 +15,8 @@ from hybonet.training.ranges import Value
 
 #: Multi30k, which the larger settings were made on, and their epochs.
 _PAIRS, _EPOCHS = 29_000, 9
-#: Fewer pairs take the plain model, with small batches; more take 128 coordinates.
-_FEW, _MANY = 1_500, 100_000
+#: Fewer pairs take the plain model; so few are learned by heart unless much is dropped; more take 128 coordinates.
+_FEW, _HEART, _MANY = 1_500, 10_000, 100_000
 #: What the larger settings are: the paper's layers in blocks that add to their input, tokens moved in the chart.
 _LARGER: dict[str, Value] = {
     "form": "paper", "norm_first": True, "optimizer": "chart", "lr": 0.012, "schedule.warmup": 60, "schedule.hold": 0.0,
@@ -29,12 +29,13 @@ def candidates(settings: TranslationSettings, data: TranslationData) -> list[Can
     pairs = data.tokens["train"]
     count, length = len(pairs), pairs.target_tokens / len(pairs)
     # Steps grow with the root of the number of pairs: fewer pairs are seen more often.
-    epochs = min(40, max(2, round(_EPOCHS * math.sqrt(_PAIRS / count))))
+    epochs = min(16, max(2, round(_EPOCHS * math.sqrt(_PAIRS / count))))
+    changes: dict[str, Value] = {**_LARGER, "epochs": epochs, "validate_every": max(1, epochs // 8)}
     why = f"{count:,} pairs of {length:.0f} tokens, {len(data.target_tokenizer):,} different ones"
-    changes: dict[str, Value] = {"epochs": epochs, "validate_every": max(1, epochs // 8)}
     if count < _FEW:
-        return [Candidate("few pairs", changes, why)]
-    changes |= _LARGER
+        return [Candidate("few pairs", {}, why)]
+    if count < _HEART:
+        return [Candidate("much dropout", {**changes, "dropout": 0.3, "batch_tokens": 1024}, why)]
     if count > _MANY:
         return [Candidate("many pairs", {**changes, "dim": 128, "layers": 4, "batch_tokens": 4096}, why)]
     return [Candidate("by size", changes, why)]
