@@ -191,7 +191,7 @@ def test_the_share_of_the_inverse_direction_is_fitted_and_comes_with_the_model(t
     assert torch.equal(hybonet.load(tmp_path / "run").scorer.shares, shares)
 
 
-def test_hierarchies_have_the_plane_if_small_and_tree_like_and_room_otherwise() -> None:
+def test_hierarchies_have_the_plane_if_they_are_trees_and_room_otherwise() -> None:
     tree = Hierarchy.from_edges([(f"n{n}", f"n{(n - 1) // 2}") for n in range(1, 40)])
     web = Hierarchy.from_edges([(f"n{n}", f"n{(n - step) // 2}") for n in range(3, 40) for step in (1, 2)])
     plain = recipe("hierarchy", "hierarchy").settings
