@@ -66,7 +66,7 @@ SETS = {
     "nouns": _hierarchy("wordnet_nouns"),
     "multi30k": _text("multi30k", "multi30k-64-hybonet", "multi30k-64-*"),
     "pairs-2000": _text("multi30k-2000"),
-    "crowd-types": ColdSet("typing", "ufet", "typing", "typing-hybonet", "typing-*", "test.total.f1"),
+    "crowd-types": ColdSet("typing", "ufet", "typing", "typing-hybonet", "typing-[mlh][uay]*", "test.total.f1"),
     "town-types": ColdSet("typing", "little-town", "typing", "typing-little-town", measure="test.total.f1"),
 }
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
+from functools import reduce
+from operator import getitem
 from statistics import fmean
 from typing import Any
 
@@ -91,13 +93,13 @@ def _keeps_up(name: str, of: ColdSet) -> bool:
 
 
 def _below(name: str, of: ColdSet) -> str:
-    """Whether it is below the plain settings, beyond its interval or within."""
+    """Whether it is below the plain settings, beyond its interval (if there is one) or within."""
     auto, plain = (_mean(f"{kind}-{name}", of) for kind in ("auto", "plain"))
     if auto is None or plain is None or auto >= plain:
         return ""
-    where, _, measure = of.measure.rpartition(".")
-    highest = values(store.records(f"auto-{name}"), f"{where}.interval")[0][measure][1]
-    return "below" if highest < plain else "noise"
+    *path, measure = of.measure.split(".")
+    interval = reduce(getitem, path, store.records(f"auto-{name}")[0]).get("interval")
+    return "noise" if interval and interval[measure][1] >= plain else "below"
 
 
 def _radius() -> str:
