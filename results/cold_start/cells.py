@@ -32,6 +32,14 @@ def _graph(data: str, task: str, cell: str) -> ColdSet:
     return ColdSet("graph", data, f"graph-{task}", f"{cell}-hybonet-standard", f"{cell}-*-standard", measure, options)
 
 
+def _hierarchy(data: str) -> ColdSet:
+    return ColdSet("hierarchy", data, "hierarchy", measure="metrics.mean_average_precision")
+
+
+def _text(data: str, tuned: str = "", others: str = "") -> ColdSet:
+    return ColdSet("translation", data, "translation", tuned, others, "test.bleu", ("--direction", "en-de"))
+
+
 SETS = {
     "disease-links": _graph("disease_lp", "lp", "disease-lp"),
     "airport-links": _graph("airport", "lp", "airport-lp"),
@@ -51,15 +59,27 @@ SETS = {
     "codex-m": ColdSet("kg", "CoDEx-M"),
     "wn18rr": ColdSet("kg", "WN18RR", tuned="wn18rr-32", others="twenty-wn18rr-*"),
     "fb15k-237": ColdSet("kg", "FB15k-237", tuned="fb15k237-32", others="twenty-fb15k-237-*"),
+    "mammals": _hierarchy("wordnet_mammals"),
+    "products": _hierarchy("google-products"),
+    "hpo": _hierarchy("hpo"),
+    "go": _hierarchy("go"),
+    "nouns": _hierarchy("wordnet_nouns"),
+    "multi30k": _text("multi30k", "multi30k-64-hybonet", "multi30k-64-*"),
+    "pairs-2000": _text("multi30k-2000"),
+    "crowd-types": ColdSet("typing", "ufet", "typing", "typing-hybonet", "typing-[mlh][uay]*", "test.total.f1"),
+    "town-types": ColdSet("typing", "little-town", "typing", "typing-little-town", measure="test.total.f1"),
 }
 
 
 def trainings() -> dict[str, Training]:
-    """Both trainings of every set."""
+    """Both trainings of every set, and what it costs that the radius carries generality."""
     found = {}
     for name, of in SETS.items():
         for kind, recipe in (("auto", "auto"), ("plain", of.plain)):
             found[f"{kind}-{name}"] = Training(
                 of.task, "cold-start", of.data, recipe, options=of.options, about=f"{kind} settings on {of.data}"
             )
+    found["radius-wordnet"] = Training(
+        "kg", "cold-start", "wordnet", changes=("radius_order=10",), about="the radius says how general an entity is"
+    )
     return found

@@ -2,13 +2,19 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 import hybonet
+from hybonet.data import Hierarchy
 from hybonet.data.graphs.graph_data import GraphData
+from hybonet.data.mentions.loading import load_mentions
+from hybonet.data.text.loading import load_corpus
+from hybonet.data.text.translation_data import prepare
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.recipes import recipe
 from hybonet.tasks import auto
@@ -16,10 +22,16 @@ from hybonet.tasks.auto import Budget, Candidate, Plan
 from hybonet.tasks.comparison import comparison
 from hybonet.tasks.graph.candidates import candidates
 from hybonet.tasks.graph.settings import GraphSettings
+from hybonet.tasks.hierarchy.candidates import candidates as of_hierarchies
 from hybonet.tasks.knowledge_graph.candidates import candidates as of_triples
 from hybonet.tasks.knowledge_graph.data import TrainingGraph
 from hybonet.tasks.knowledge_graph.inverse_shares import fit_shares
+from hybonet.tasks.probing.candidates import candidates as of_trees
 from hybonet.tasks.run import Run
+from hybonet.tasks.translation.candidates import candidates as of_text
+from hybonet.tasks.translation.options import DataOptions
+from hybonet.tasks.translation.parts import choose_recipe
+from hybonet.tasks.typing.candidates import candidates as of_mentions
 from hybonet.training import Interrupted
 from tests import toy_task
 
@@ -177,3 +189,57 @@ def test_the_share_of_the_inverse_direction_is_fitted_and_comes_with_the_model(t
     assert torch.equal(hybonet.load(tmp_path / "saved").scorer.shares, shares)
     (tmp_path / "run" / "record.json").unlink()
     assert torch.equal(hybonet.load(tmp_path / "run").scorer.shares, shares)
+
+
+def test_hierarchies_have_the_plane_if_they_are_trees_and_room_otherwise() -> None:
+    tree = Hierarchy.from_edges([(f"n{n}", f"n{(n - 1) // 2}") for n in range(1, 40)])
+    web = Hierarchy.from_edges([(f"n{n}", f"n{(n - step) // 2}") for n in range(3, 40) for step in (1, 2)])
+    plain = recipe("hierarchy", "hierarchy").settings
+    found = [
+        settings
+        for (each,) in map(partial(of_hierarchies, plain), (tree, web))
+        if (settings := auto.settings_of(plain, each, ()))
+    ]
+    assert [each.dim for each in found] == [3, 21]
+    assert [each.start for each in found] == ["layout", "random"]
+
+
+def test_one_candidate_is_settled_without_a_race_unless_a_budget_is_given(tmp_path: Path) -> None:
+    web = sorted({(f"n{n}", f"n{(n - step) // 2}") for n in range(3, 40) for step in (1, 2)})
+    chosen = {"epochs": 4, "reporter": False, "negatives": 20}
+    model = hybonet.train("hierarchy", web, out=tmp_path / "run", **chosen)
+    assert model.run.settings.dim == 21
+    assert model.record["auto"]["chosen"] == "room"
+    assert "parents" in model.record["auto"]["why"]
+    assert json.loads((tmp_path / "run" / "auto.json").read_text())["rounds"] == []
+    raced = hybonet.train("hierarchy", web, out=tmp_path / "raced", budget=100, **chosen)
+    assert {"room", "plain"} == set(json.loads((tmp_path / "raced" / "auto.json").read_text())["order"])
+    assert raced.record["auto"]["chosen"] == "plain" or raced.record["auto"]["over_plain"]["name"] == "plain"
+
+
+def test_fewer_sentences_mentions_and_pairs_are_seen_more_often() -> None:
+    town = load_mentions("little-town", words="hashed")
+    for name, of, data, smaller in (
+        ("typing", of_mentions, town, replace(town, train=town.train[:100])),
+        (
+            "probe",
+            of_trees,
+            *(SimpleNamespace(splits={"train": SimpleNamespace(trees=[0] * n)}) for n in (12_544, 800)),
+        ),
+    ):
+        plain = recipe(name, name).settings
+        one, other = (auto.settings_of(plain, of(plain, each)[0], ()) for each in (data, smaller))
+        assert one is not None
+        assert other is not None
+        assert other.epochs > one.epochs
+
+
+def test_the_vocabulary_of_a_text_grows_with_it() -> None:
+    text = load_corpus("toy")
+    plain, changes = choose_recipe(None, [], DataOptions(), "toy")
+    assert (plain, changes) == ("translation", ["vocabulary=none"])
+    data = prepare(text, "bpe", None)
+    assert 300 < len(data.target_tokenizer) < 600
+    (small,) = of_text(recipe("translation").settings, data)
+    assert small.name == "few pairs"
+    assert choose_recipe("multi30k-64", ["dim=8"], DataOptions(), "toy") == ("multi30k-64", ["dim=8"])

@@ -143,13 +143,12 @@ def _panels(tree: _Tree) -> list[_Panel]:
     roots = hierarchy.roots
     root = manifold.centroid(points[roots])
     root_name = tree.shown[int(roots[0])] if len(roots) == 1 else f"the centroid of {len(roots)} roots"
-    size = hierarchy.is_ancestor.sum(0).tolist()
+    size = hierarchy.descendants.tolist()
     labels = choose_labels(hierarchy, _LABELS + _MORE_LABELS)
     panels = [_Panel(root, labels, _LABELS, f"{root_name} in the middle", 9.5)]
     for node in _branches(hierarchy):
-        above = hierarchy.is_ancestor[node].nonzero().flatten().tolist()
-        below = hierarchy.is_ancestor[:, node].nonzero().flatten().tolist()
-        below = sorted(below, key=lambda n: (-size[n], n))
+        above = hierarchy.ancestors(node).tolist()
+        below = sorted(hierarchy.below(node).tolist(), key=lambda n: (-size[n], n))
         centre = midpoint(root, points[node], manifold)
         title = f"the same points, moved halfway to {tree.shown[node]}"
         important = 1 + len(above) + _LABELS_OF_DETAIL
@@ -160,13 +159,15 @@ def _panels(tree: _Tree) -> list[_Panel]:
 
 def _branches(hierarchy: Hierarchy) -> list[int]:
     """The two largest branches that are worth a disk of their own, neither inside the other."""
-    size = hierarchy.is_ancestor.sum(0).tolist()
+    size = hierarchy.descendants.tolist()
     chosen: list[int] = []
     for node in sorted(range(len(hierarchy)), key=lambda n: (-size[n], n)):
-        related = any(bool(hierarchy.is_ancestor[node, other]) for other in chosen)
-        if 2 <= size[node] <= _DETAIL_SHARE * len(hierarchy) and hierarchy.depths[node] > 0 and not related:
+        if len(chosen) == 2:
+            break
+        fits = 2 <= size[node] <= _DETAIL_SHARE * len(hierarchy) and hierarchy.depths[node] > 0
+        if fits and not set(hierarchy.ancestors(node).tolist()) & set(chosen):
             chosen.append(node)
-    return chosen[:2]
+    return chosen
 
 
 def _draw_panel(axes: Axes, renderer: Any, tree: _Tree, panel: _Panel, legend: Box) -> None:
@@ -194,7 +195,7 @@ def _draw_panel(axes: Axes, renderer: Any, tree: _Tree, panel: _Panel, legend: B
     shrink = 1 - flat.square().sum(-1)
     x, y = flat.T.numpy()
     axes.scatter(x, y, s=(5 + 70 * shrink).numpy(), c=depths.numpy(), linewidths=0, zorder=3, **colours)
-    size = hierarchy.is_ancestor.sum(0)
+    size = hierarchy.descendants
     write_labels(
         axes,
         renderer,

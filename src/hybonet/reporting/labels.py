@@ -42,8 +42,8 @@ def choose_labels(hierarchy: Hierarchy, count: int) -> list[int]:
         >>> [family.names[node] for node in choose_labels(family, 3)]
         ['beast', 'dog', 'wolf']
     """
-    descendants = hierarchy.is_ancestor.sum(0)
-    by_size = sorted(range(len(hierarchy)), key=lambda node: (-int(descendants[node]), node))
+    descendants = hierarchy.descendants.tolist()
+    by_size = sorted(range(len(hierarchy)), key=lambda node: (-descendants[node], node))
     known = [node for word in WELL_KNOWN if (node := hierarchy.find(word)) is not None]
     return list(dict.fromkeys([*hierarchy.roots.tolist(), *known, *by_size]))[:count]
 

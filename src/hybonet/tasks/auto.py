@@ -2,7 +2,8 @@
 
 A task's part ``candidates(settings, data)`` looks at the data and gives a few :class:`Candidate`, the likeliest first.
 They are trained for a few epochs; the better half goes on for twice as many, until one is left (successive halving).
-The test data have no part in it. All is kept in ``auto.json`` of the run folder, so that a stopped race goes on.
+One alone is what the data settle; it is raced against the plain settings only if a budget is given. The test data have
+no part in it. All is kept in ``auto.json`` of the run folder, so that a stopped race goes on.
 """
 
 from __future__ import annotations
@@ -88,9 +89,11 @@ class Budget:
 
 
 def settings_of(plain: LoopSettings, candidate: Candidate, fixed: Sequence[str]) -> LoopSettings | None:
-    """The candidate's settings, those left as they are that a person has fixed; None if they do not go together."""
-    kept = {name.casefold() for name in fixed}
-    changes = {name: value for name, value in candidate.changes.items() if name.casefold() not in kept}
+    """The candidate's settings, but for those that a person has fixed and those that the model lacks that a person has
+    chosen; None if they do not go together.
+    """
+    known = {name.casefold() for name, _, _ in describe(plain)} - {name.casefold() for name in fixed}
+    changes = {name: value for name, value in candidate.changes.items() if name.casefold() in known}
     model = {name: changes.pop(name) for name in list(changes) if name == "model"}
     try:  # another model leaves out what it lacks
         return with_values(with_values(plain, changes), model)
@@ -179,7 +182,10 @@ class Race:
         self.guess = guess(task) if guess else -math.inf if task.higher_is_better else math.inf
         self.state["monitor"] = task.monitor
         updates = -(-task.batches_per_epoch() // settings.accumulate)
-        whole = settings.epochs if settings.steps is None else min(settings.epochs, settings.steps / updates)
+        epochs = min(
+            each.epochs for _, each in self.entrants
+        )  # the shortest of the trainings: patience ends longer ones
+        whole = epochs if settings.steps is None else min(epochs, settings.steps / updates)
         self.epochs = whole * _SHARE if budget.steps is None else budget.steps / updates
         self.most = whole * len(self.entrants)  # no trial needs to be longer than the training
         self.limit = budget.seconds
@@ -242,11 +248,11 @@ class Race:
             place_of_it, lambda: self.make_task(short), name=title, resume_command=self.again, reporter=reporter
         )
 
-    def seconds(self) -> float:
-        """What it has cost so far: training and validation of all."""
+    def seconds(self, of: str = "seconds") -> float:
+        """What it has cost so far: training and validation of all, or, in ``processor_seconds``, training alone."""
         last: dict[str, float] = {}
         for each in self.state["rounds"]:
-            last |= {name: found.get("seconds", 0.0) for name, found in each["trials"].items()}
+            last |= {name: found.get(of, 0.0) for name, found in each["trials"].items()}
         return round(sum(last.values()), 2)
 
     def figures(self, number: int) -> dict[str, float | None]:
@@ -304,11 +310,19 @@ def settle(
         say: prints a line.
     """
     data = data.without_test() if hasattr(data, "without_test") else data
+    found = list(spec.implementation.candidates(plain, data))
+    if len(found) == 1 and asked["budget"] is not None and (twin := spec.part("twin")):
+        like_it = settings_of(plain, found[0], asked["fixed"]) or plain
+        flat = {**found[0].changes, **twin(like_it)}
+        found.append(Candidate("Euclidean twin", flat, "the same in flat space", twin=True))
+    if len(found) > 1 or asked["budget"] is not None:
+        found.append(Candidate(PLAIN, why="as without auto"))
     entrants: list[tuple[Candidate, LoopSettings]] = []
-    for candidate in (*spec.implementation.candidates(plain, data), Candidate(PLAIN, why="as without auto")):
+    for candidate in found:
         settings = settings_of(plain, candidate, asked["fixed"])
         if settings is not None and all(settings != other for _, other in entrants):
             entrants.append((candidate, settings))
+    entrants = entrants or [(Candidate(PLAIN, why="what suits the data does not go with what is fixed"), plain)]
 
     def make_task(settings: LoopSettings) -> Task:
         return spec.implementation.task(settings, data)
@@ -333,6 +347,7 @@ def settle(
         "why": chosen.why,
         "changes": differences(plain, settings),
         "seconds": race.seconds(),
+        "processor_seconds": race.seconds("processor_seconds"),
         "monitor": state["monitor"],
         **_comparisons(race, chosen, entrants),
     }
@@ -365,7 +380,8 @@ def report(about: Mapping[str, Any], race: Race) -> Iterator[str]:
         yield f"  why: {about['why']}"
     rounds = race.state["rounds"]
     if not rounds:
-        yield "  no race: the budget has no epoch for two candidates; --budget 5m gives it more"
+        why = "the budget has no epoch for two candidates" if len(race.entrants) > 1 else "the data leave no choice"
+        yield f"  no race: {why}; --budget 5m has one"
         return
     for number, each in enumerate(rounds):
         figures = sorted(race.figures(number).items(), key=lambda pair: race.place(number, pair[0]))

@@ -107,7 +107,8 @@ class Parts:
     # -- what a task may do without --------------------------------------------------------------------------------
     #: Recipes by name; see :class:`hybonet.recipes.Recipe`.
     RECIPES: Mapping[str, Mapping[str, Any]]
-    #: ``candidates(settings, data)``: settings that may suit the data, for a race; see :mod:`hybonet.tasks.auto`.
+    #: ``candidates(settings, data)``: settings that suit the data, for a race if there are several; see
+    #: :mod:`hybonet.tasks.auto`.
     candidates: Callable[[Any, Any], Sequence[Candidate]]
     #: What else settings that were chosen so have: what is fitted to the validation data when training is done.
     AFTERWARDS: Mapping[str, Any]

@@ -34,6 +34,8 @@ class Outcome:
     epochs: int = 0
     #: Training and validation, over all parts of a trial that was stopped.
     seconds: float = 0.0
+    #: Of training alone, in time of the processor.
+    processor_seconds: float = 0.0
     #: Why it failed.
     reason: str = ""
 
@@ -80,4 +82,5 @@ def run_trial(
     figure: float | None = best[task.monitor]
     if state == "finished" and figure is not None and not math.isfinite(figure):
         state, figure, reason = "failed", None, f"the validation figure is {figure}"
-    return Outcome(state, figure, best["epoch"], len(history), round(seconds, 2), reason)
+    worked = history[-1].get("processor_seconds", 0.0)
+    return Outcome(state, figure, best["epoch"], len(history), round(seconds, 2), worked, reason)

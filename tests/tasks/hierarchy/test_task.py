@@ -11,7 +11,7 @@ from torch import Tensor
 from hybonet import Lorentz
 from hybonet.data import Hierarchy
 from hybonet.nn import LorentzEmbedding
-from hybonet.tasks.hierarchy.task import HierarchySettings, HierarchyTask, all_distances, measure, ranking_loss
+from hybonet.tasks.hierarchy.task import HierarchySettings, HierarchyTask, measure, ranking_loss
 from hybonet.training import LoopSettings, Trainer
 
 BINARY = Hierarchy.from_edges([(f"n{i:02d}", f"n{i // 2:02d}") for i in range(2, 32)])
@@ -29,8 +29,9 @@ def test_loss_is_the_softmax_over_unrelated_negatives() -> None:
     torch.manual_seed(0)
     table = LorentzEmbedding(len(BINARY), 4, manifold=Lorentz(-0.7), dtype=torch.float64, form="paper")
     pairs, negatives = BINARY.closure[::3], torch.tensor([0, 3, 7, 20, 30])
-    loss = ranking_loss(table, table.manifold, pairs, negatives, BINARY.is_ancestor, 0.5)
-    distances = all_distances(table.points().detach(), table.manifold) / 0.5
+    loss = ranking_loss(table, table.manifold, pairs, negatives, BINARY.are_ancestors, 0.5)
+    points = table.points().detach()
+    distances = table.manifold.dist(points[:, None], points) / 0.5
     expected = []
     for u, v in pairs.tolist():
         allowed = [w for w in negatives.tolist() if w != u and not BINARY.is_ancestor[u, w]]
@@ -41,9 +42,8 @@ def test_loss_is_the_softmax_over_unrelated_negatives() -> None:
 
 def test_a_node_without_negatives_gives_no_gradient() -> None:
     table = LorentzEmbedding(3, 3, dtype=torch.float64, form="paper")
-    is_ancestor = torch.zeros(3, 3, dtype=torch.bool)
-    is_ancestor[0, 1:] = True
-    loss = ranking_loss(table, table.manifold, torch.tensor([[0, 1]]), torch.tensor([0, 2]), is_ancestor, 1.0)
+    both = Hierarchy.from_edges([("a", "b"), ("a", "c")])
+    loss = ranking_loss(table, table.manifold, torch.tensor([[0, 1]]), torch.tensor([0, 2]), both.are_ancestors, 1.0)
     loss.backward()
     assert loss.item() == 0.0
     assert table.weight.grad is not None
@@ -123,6 +123,18 @@ def test_an_epoch_has_every_pair_once_and_goes_on_anywhere() -> None:
 def test_bad_settings(settings: dict[str, object], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         HierarchySettings(**settings)  # type: ignore[arg-type]
+
+
+def test_a_sample_of_a_large_hierarchy_is_measured_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = HierarchyTask(QUICK, BINARY)
+    whole = measure(task.start(), BINARY, task.manifold)
+    for name in ("_EXACT", "_ALL"):
+        monkeypatch.setattr(f"hybonet.tasks.hierarchy.task.{name}", 10)
+    sampled = measure(task.start(), BINARY, task.manifold)  # all of them, by other distances
+    assert sampled.mean_rank == pytest.approx(whole.mean_rank)
+    assert sampled.mean_average_precision == pytest.approx(whole.mean_average_precision)
+    monkeypatch.setattr("hybonet.tasks.hierarchy.task._SAMPLE", 5)
+    assert measure(task.start(), BINARY, task.manifold) != sampled
 
 
 def test_hierarchies_that_cannot_be_ranked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,11 +118,50 @@ class Hierarchy:
         return torch.tensor([(node, above) for node, found in enumerate(ancestors) for above in sorted(found)])
 
     @cached_property
-    def is_ancestor(self) -> Tensor:
-        """The closure as a mask: entry (u, v) is True if v is above u; shape (nodes, nodes)."""
-        mask = torch.zeros(len(self), len(self), dtype=torch.bool)
-        mask[self.closure[:, 0], self.closure[:, 1]] = True
+    def descendants(self) -> Tensor:
+        """How many nodes are below each; shape (nodes,)."""
+        return torch.bincount(self.closure[:, 1], minlength=len(self))
+
+    @cached_property
+    def _starts(self) -> Tensor:
+        """Where the pairs of each node begin in the closure, and where they all end; shape (nodes + 1,)."""
+        counts = torch.bincount(self.closure[:, 0], minlength=len(self))
+        return torch.cat((counts.new_zeros(1), counts.cumsum(0)))
+
+    def are_ancestors(self, nodes: Tensor, others: Tensor) -> Tensor:
+        """Which of some nodes are above which: entry (i, j) is True if ``others[j]`` is above ``nodes[i]``.
+
+        Shapes: ``nodes (n,)``, ``others (m,)``, all different, ``-> (n, m)``.
+
+        Example:
+            >>> family = Hierarchy.from_edges([("dog", "canine"), ("canine", "mammal")])
+            >>> family.are_ancestors(torch.tensor([0, 1]), torch.tensor([2, 0]))  # canine, dog; mammal, canine
+            tensor([[ True, False],
+                    [ True,  True]])
+        """
+        column = torch.full((len(self),), -1)
+        column[others] = torch.arange(len(others))
+        starts, counts = self._starts[nodes], self._starts[nodes + 1] - self._starts[nodes]
+        row = torch.arange(len(nodes)).repeat_interleave(counts)
+        pair = torch.arange(len(row)) + (starts - counts.cumsum(0) + counts)[row]
+        above = column[self.closure[pair, 1]]
+        mask = torch.zeros(len(nodes), len(others), dtype=torch.bool)
+        mask[row[above >= 0], above[above >= 0]] = True
         return mask
+
+    @property
+    def is_ancestor(self) -> Tensor:
+        """The whole closure as a mask: entry (u, v) is True if v is above u; shape (nodes, nodes)."""
+        everything = torch.arange(len(self))
+        return self.are_ancestors(everything, everything)
+
+    def ancestors(self, node: int) -> Tensor:
+        """All nodes above a node, in ascending order; shape (ancestors,)."""
+        return self.closure[self._starts[node] : self._starts[node + 1], 1]
+
+    def below(self, node: int) -> Tensor:
+        """All nodes that a node is above of; shape (descendants,)."""
+        return self.closure[self.closure[:, 1] == node, 0]
 
     @cached_property
     def depths(self) -> Tensor:
@@ -154,7 +193,7 @@ class Hierarchy:
         for node, parents in enumerate(self.parents):
             if parents:
                 children[parents[0]].append(node)
-        size = (self.is_ancestor.sum(0) + 1).tolist()
+        size = (self.descendants + 1).tolist()
         tops = self.roots.tolist()
         while len(tops) < count and any(children[node] for node in tops):
             largest = max((node for node in tops if children[node]), key=lambda node: size[node])
@@ -163,7 +202,7 @@ class Hierarchy:
         tops = sorted(tops, key=lambda node: -size[node])[:count]
         branch = torch.full((len(self),), -1)
         for number, node in reversed(list(enumerate(tops))):
-            branch[self.is_ancestor[:, node]] = number
+            branch[self.below(node)] = number
             branch[node] = number
         return branch, tops
 

@@ -97,7 +97,7 @@ def load_hierarchy(data: Any) -> Hierarchy:
     found = locate(data, "hierarchy")
     if isinstance(found, DataSet):
         files = found.read()
-        edges = _named_edges(files, found.options.get("relation"))
+        edges = _named_edges(files, **found.options)
         return Hierarchy.from_edges(edges, source=found.name, sha256=files["edges"].sha256)
     file = read_source(found)
     return Hierarchy.from_edges(read_edges(file), source=str(data), sha256=file.sha256)
@@ -159,12 +159,14 @@ def edges_of_paths(paths: Iterable[tuple[str, ...]]) -> Edges:
     return [(name(path), name(path[:-1])) for path in nodes if len(path) > 1]
 
 
-def _named_edges(files: Mapping[str, SourceFile], relation: str | None) -> Edges:
-    """Edges of published files: of one relation of three columns, perhaps with names in a second file."""
+def _named_edges(files: Mapping[str, SourceFile], relation: str | None = None, columns: int | None = None) -> Edges:
+    """Edges of published files: of the first columns, or of one relation of three, with names in a second file."""
     file = files["edges"]
-    if relation is None:
+    if relation is None and columns is None:
         return read_edges(file)
     rows = parse_table(file.content, file.source, separator="\t", row_is="edge").rows
+    if columns is not None:
+        return [(row[0], row[1]) for row in rows if len(row) > 1]
     edges = [(row[0], row[2]) for row in rows if len(row) == 3 and row[1] == relation]
     terms = parse_table(files["names"].content, files["names"].source, separator="\t", row_is="name").rows
     return _renamed(edges, {row[0]: row[1] for row in terms if len(row) > 1})

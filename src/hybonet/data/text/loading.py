@@ -139,6 +139,8 @@ def _load_named(entry: DataSet, direction: str | None) -> ParallelText:
     for split in entry.statistics:
         both = (split,) if split in files else (f"{split}.{first}", f"{split}.{second}")
         pairs = _read(tuple(files[part] for part in both), notes)
+        if split == "train" and (first_pairs := entry.options.get("first")):
+            pairs = Pairs(pairs.source[:first_pairs], pairs.target[:first_pairs])
         splits[split] = pairs if languages[0] == first else pairs.reversed()
     return ParallelText(
         entry.name,

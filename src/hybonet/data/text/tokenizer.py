@@ -145,13 +145,14 @@ def read_tokenizer(folder: Path, name: str) -> Tokenizer:
 
 
 def train_tokenizer(
-    kind: TokenizerKind, lines: Sequence[str], size: int, *, merges: Sequence[tuple[str, str]] | None = None
+    kind: TokenizerKind, lines: Sequence[str], size: int | None, *, merges: Sequence[tuple[str, str]] | None = None
 ) -> Tokenizer:
     """A tokenizer for a text.
 
     Args:
         kind: ``unigram`` and ``bpe`` learn pieces of words with sentencepiece; ``words`` takes what spaces separate;
             ``subword-nmt`` applies merges that were learned before.
+        size: tokens at most; None: as :func:`vocabulary_for` has it, of words and merges all.
     """
     from hybonet.data.text.byte_pairs import BytePairs
     from hybonet.data.text.sentence_pieces import SentencePieces
@@ -164,4 +165,15 @@ def train_tokenizer(
                 "expected merges for tokenizer=subword-nmt, got none; give a file of codes, or use tokenizer=bpe"
             )
         return BytePairs.from_text(lines, merges, size)
-    return SentencePieces.train(lines, size, kind)
+    return SentencePieces.train(lines, size or vocabulary_for(lines), kind)
+
+
+def vocabulary_for(lines: Iterable[str]) -> int:
+    """How many pieces of words suit a text: some hundred for hundreds of sentences, thousands for ten thousands.
+
+    Example:
+        >>> vocabulary_for(["the dog sees two birds"] * 30_000)
+        2437
+    """
+    counts = Counter(character for line in lines for character in line)
+    return min(32_000, max(round(3 * counts.total() ** 0.5), 2 * len(counts) + len(SPECIAL)))

@@ -48,7 +48,7 @@ class TranslationData:
 
 
 def prepare(
-    text: ParallelText, kind: TokenizerKind, vocabulary: int, *, share: bool = False, max_length: int = 100
+    text: ParallelText, kind: TokenizerKind, vocabulary: int | None, *, share: bool = False, max_length: int = 100
 ) -> TranslationData:
     """Learn tokenizers from the training pairs, and turn everything into numbers."""
     train = text.splits["train"]

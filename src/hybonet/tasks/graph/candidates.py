@@ -29,7 +29,7 @@ _SPARSE = 1.5
 _DROPPED_LINKS: dict[str, Value] = {
     "loss": "cross_entropy", "learn_decoder": True, "lr": 0.02, "dropout": 0.5, "max_grad_norm": 0.5, "patience": 30,
 }  # fmt: skip
-_CLIPPED: dict[str, Value] = {"weight_decay": 0.0002, "max_grad_norm": 0.5, "epochs": 1500, "patience": 50}
+_CLIPPED: dict[str, Value] = {"weight_decay": 0.0002, "max_grad_norm": 0.5, "epochs": 1500, "patience": 25}
 _WIDE_MARGIN: dict[str, Value] = {**_CLIPPED, "margin": 30.0}
 _DROPPED_CLASSES: dict[str, Value] = {
     "loss": "cross_entropy", "weight_decay": 0.001, "dropout": 0.7, "epochs": 300,

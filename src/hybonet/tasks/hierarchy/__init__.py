@@ -12,5 +12,6 @@ SPEC = TaskSpec(
     data_help="A shipped hierarchy, or a .tsv or .csv file with one child and parent per line.",
     data_key="hierarchy",
     recipe="hierarchy",
+    auto=True,
     verbs={"evaluate": options.Evaluate, "predict": options.Predict},
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from hybonet.tasks.hierarchy.candidates import candidates, guess
 from hybonet.tasks.hierarchy.data import load, read, write
 from hybonet.tasks.hierarchy.pictures import pictures
 from hybonet.tasks.hierarchy.predictor import HierarchyModel

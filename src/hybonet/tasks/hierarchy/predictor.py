@@ -65,21 +65,21 @@ class HierarchyModel(Predictor):
             options: of ``hybonet predict``: ``top``.
         """
         asked = Predict.checked({"node": node, **options})
-        names, closure = list(self.hierarchy.names), self.hierarchy.is_ancestor
+        names = list(self.hierarchy.names)
         if asked.node:
             places = [self._place_of(name, names, names) for name in asked.node]
         else:
-            places = closure.sum(0).topk(min(asked.top, len(names))).indices.tolist()
+            places = self.hierarchy.descendants.topk(min(asked.top, len(names))).indices.tolist()
         height = self.manifold.dist0(self.points)
         rows = []
         for place in places:
             distance = self.manifold.dist(self.points[place], self.points)
             above = (height < height[place]).nonzero().flatten()
             nearest = above[distance[above].argsort()[: asked.top]]
+            ancestors = set(self.hierarchy.ancestors(place).tolist())
             for rank, number in enumerate(nearest.tolist(), 1):
-                known = bool(closure[place, number])
                 row = {"node": names[place], "rank": rank, "ancestor": names[number]}
-                rows.append({**row, "distance": float(distance[number]), "known": known})
+                rows.append({**row, "distance": float(distance[number]), "known": number in ancestors})
         return Answers(rows, columns=["node", "rank", "ancestor", "distance", "known"])
 
     def evaluate(self, **options: Any) -> Measures:

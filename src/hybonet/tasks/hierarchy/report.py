@@ -77,14 +77,13 @@ def neighbours_table(points: Tensor, hierarchy: Hierarchy, manifold: Lorentz, co
     for node in _example_nodes(hierarchy):
         distances = manifold.dist(points[node], points)
         distances[node] = float("inf")
-        line = Text()
+        line, ancestors = Text(), set(hierarchy.ancestors(node).tolist())
         for other in distances.argsort(stable=True)[:count].tolist():
             if distances[other].isinf():  # fewer nodes than asked for
                 break
-            is_ancestor = bool(hierarchy.is_ancestor[node, other])
             line.append(", " if line else "")
             name = display_name(hierarchy.names[other])
-            line.append(f"↑{name}" if is_ancestor else name, style="bold green" if is_ancestor else "")
+            line.append(f"↑{name}" if other in ancestors else name, style="bold green" if other in ancestors else "")
             line.append(f" {distances[other].item():.1f}", style="dim")
         table.add_row(display_name(hierarchy.names[node]), line)
     return table

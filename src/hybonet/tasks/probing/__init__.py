@@ -11,5 +11,6 @@ SPEC = TaskSpec(
     data_help=options.ENCODER_HELP,
     data_key="probed",
     recipe="probe",
+    auto=True,
     verbs={"evaluate": options.Evaluate, "predict": options.Predict, "plot": options.Plot, "export": options.Export},
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from hybonet.tasks.probing.candidates import candidates, guess, twin
 from hybonet.tasks.probing.data import load, read, write
 from hybonet.tasks.probing.pictures import pictures
 from hybonet.tasks.probing.predictor import ProbeModel

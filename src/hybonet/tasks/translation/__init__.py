@@ -12,5 +12,6 @@ SPEC = TaskSpec(
     data_help="A name (`hybonet data list`), a table of pairs (.tsv), or a folder with train, valid and test.",
     data_key="text",
     recipe="translation",
+    auto=True,
     verbs={"evaluate": options.Evaluate, "predict": options.Predict, "plot": options.Plot, "export": options.Export},
 )

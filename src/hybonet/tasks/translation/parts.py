@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from hybonet.tasks.translation.candidates import candidates, guess, twin
 from hybonet.tasks.translation.data import load, read, write
 from hybonet.tasks.translation.decoding import Decoding
 from hybonet.tasks.translation.evaluation import evaluate
 from hybonet.tasks.translation.models.translation_model import TranslatorBase
+from hybonet.tasks.translation.options import DataOptions
 from hybonet.tasks.translation.pictures import pictures
 from hybonet.tasks.translation.predictor import TranslationModel
 from hybonet.tasks.translation.recipes import RECIPES
@@ -37,3 +39,8 @@ def measures(trained: TranslationTask, result: FitResult) -> dict[str, Any]:
     tokens = data.tokens["train"].target_tokens * epochs
     found["target_tokens_per_second"] = round(tokens / max(1e-9, result.seconds), 1)
     return found
+
+
+def choose_recipe(name: str | None, changes: list[str], options: DataOptions, data: Any) -> tuple[str, list[str]]:
+    """The recipe to start from; without one, the text decides how many tokens there are before it is cut."""
+    return (name, changes) if name else ("translation", ["vocabulary=none", *changes])

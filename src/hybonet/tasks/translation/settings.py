@@ -41,7 +41,12 @@ class TranslationSettings(ModelSettings):
         description="how sentences are cut: unigram or bpe (pieces of words, learned by sentencepiece), words (at "
         "spaces: text that is cut already), subword-nmt (by a file of merges)",
     )
-    vocabulary: int = Field(8000, ge=8, description="tokens of each language at most, of both together if shared")
+    vocabulary: int | None = Field(
+        8000,
+        ge=8,
+        description="tokens of each language at most, of both together if shared; none: three times the root of the "
+        "number of characters",
+    )
     share_vocabulary: bool = Field(False, description="one vocabulary, and one table of embeddings, for both languages")
     subword_sampling: float | None = Field(
         None,

@@ -12,5 +12,6 @@ SPEC = TaskSpec(
     data_help="little-town (inside the package), ufet (from HYBONET_DATA), a folder with train, valid and test .json "
     "or .jsonl files, or one such file.",
     recipe="typing",
+    auto=True,
     verbs={"evaluate": options.Evaluate, "predict": options.Predict, "plot": options.Plot, "export": options.Export},
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hybonet.metrics.typing import THRESHOLD
+from hybonet.tasks.typing.candidates import candidates, guess, twin
 from hybonet.tasks.typing.data import load, read, write
 from hybonet.tasks.typing.options import DataOptions
 from hybonet.tasks.typing.pictures import pictures
