@@ -15,7 +15,7 @@ from hybonet.cli import app
 runner = CliRunner(env={"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "160"})
 FILES = {
     "checkpoint.safetensors", "config.json", "edges.tsv", "history.jsonl", "labels.tsv", "model.safetensors",
-    "record.json", "curves.png",
+    "record.json", "curves.png", "auto.json",
 }  # fmt: skip
 
 

@@ -43,7 +43,7 @@ BudgetOption = Annotated[
         "--budget",
         help="Without a recipe: what the race that chooses settings may cost, such as 5m, or a number of steps; 0: no "
         "race.",
-        show_default="a third of the training",
+        show_default="a third of the training, where the data leave a choice",
     ),
 ]
 Compare = Annotated[
