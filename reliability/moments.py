@@ -1,16 +1,20 @@
-"""Every moment of a training at which something can be done to it: writes, flushes, renames, batches, validations."""
+"""Every moment of a training at which something can be done to it, from a write to an operation of an evaluation."""
 
 from __future__ import annotations
 
 import errno
 import os
 import signal
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from torch.utils._python_dispatch import TorchDispatchMode
+
 from hybonet.tasks.run import Run
 from hybonet.training import Trainer, loop
+from hybonet.training.processes import Processes, is_main_process
 
 #: Moments at which something is written.
 WRITES = ("write", "flush", "rename", "history")
@@ -33,7 +37,9 @@ class Moments:
         harm: str = "kill",
         tell: Callable[[str], None] = lambda said: None,
     ) -> None:
-        self.at, self.kinds, self.harm, self.tell, self.count = at, kinds, harm, tell, 0
+        self.at, self.kinds, self.harm, self.tell = at, kinds, harm, tell
+        self.counts = Counter[str]()
+        self._operations = _Operations(lambda: self.hit("in the last evaluation"))
 
     def install(self) -> None:
         """Be told of everything that happens in this process from now on."""
@@ -44,16 +50,18 @@ class Moments:
         loop.append_to_history = self._half_a_line(loop.append_to_history)
         Trainer._validate = self._before("validation", Trainer._validate)  # type: ignore[method-assign]
         Trainer._forward_backward = self._before("batch", Trainer._forward_backward)  # type: ignore[method-assign]
-        Trainer._result = self._before("the last evaluation", Trainer._result)  # type: ignore[method-assign]
-        Run._write_record = self._before("before the record", Run._write_record)  # type: ignore[method-assign]
+        Trainer._update = self._before("update", Trainer._update)  # type: ignore[method-assign]
+        Processes.mean = self._between_ranks(Processes.mean)  # type: ignore[method-assign]
+        Trainer._result = self._evaluating(Trainer._result)  # type: ignore[method-assign]
+        Run._write_record = self._evaluated(Run._write_record)  # type: ignore[method-assign]
 
     def hit(self, kind: str, first: Callable[[], object] = lambda: None) -> None:
         """A moment: perhaps the one. ``first`` is done before the harm, such as half of a write."""
         if self.kinds and kind not in self.kinds:
             return
-        self.count += 1
-        full = self.harm == "full"
-        if not self.at or (self.count < self.at if full else self.count != self.at):
+        self.counts[kind] += 1
+        count, full = self.counts.total(), self.harm == "full"
+        if not self.at or (count < self.at if full else count != self.at):
             return
         first()
         if full:
@@ -65,6 +73,32 @@ class Moments:
         def told(*arguments: Any, **options: Any) -> Any:
             self.hit(kind)
             return call(*arguments, **options)
+
+        return told
+
+    def _between_ranks(self, call: Callable[..., float]) -> Callable[..., float]:
+        """Gradients are exchanged, the loss is not yet."""
+
+        def told(processes: Processes, value: float) -> float:
+            if processes.world > 1:
+                self.hit("between processes")
+            return call(processes, value)
+
+        return told
+
+    def _evaluating(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def told(*arguments: Any) -> Any:
+            if is_main_process():  # which measures
+                self._operations.__enter__()
+            return call(*arguments)
+
+        return told
+
+    def _evaluated(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def told(*arguments: Any) -> Any:
+            self._operations.__exit__(None, None, None)
+            self.hit("before the record")
+            return call(*arguments)
 
         return told
 
@@ -85,3 +119,15 @@ class Moments:
             call(folder, row)
 
         return told
+
+
+class _Operations(TorchDispatchMode):
+    """Tells of every operation of torch."""
+
+    def __init__(self, tell: Callable[[], None]) -> None:
+        super().__init__()
+        self.tell = tell
+
+    def __torch_dispatch__(self, operation: Any, types: Any, arguments: Any = (), options: Any = None) -> Any:
+        self.tell()
+        return operation(*arguments, **(options or {}))
