@@ -77,12 +77,12 @@ class Processes:
     def _straight(self, name: str) -> tuple[Path, list[Counter[str]]]:
         case = self.case(name)
         start(case.scratch / "straight", case.spec, case.settings, case.data)
-        return case.scratch / "straight", [each.value for each in self._finished(case, case.scratch / "straight")]
+        return case.scratch / "straight", [each.value for each in self._finished(case, case.scratch / "straight", at=0)]
 
-    def _finished(self, case: Case, folder: Path) -> list[Outcome]:
+    def _finished(self, case: Case, folder: Path, **moment: object) -> list[Outcome]:
         """Both go on to the end; again where gloo's listener aborted as connections were made (pytorch/gloo#514)."""
         for _ in range(4):
-            ended = [each.wait() for each in self._both(case, folder)]
+            ended = [each.wait() for each in self._both(case, folder, of_0=moment, of_1=moment)]
             if all(each.kind != "aborted" for each in ended):
                 break
         return [expect(each, "done") for each in ended]

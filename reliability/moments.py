@@ -7,6 +7,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from hybonet.training.processes import Processes, is_main_process
 
 #: Moments at which something is written.
 WRITES = ("write", "flush", "rename", "history")
+_EVALUATING = "in the last evaluation"
 
 
 class Moments:
@@ -39,7 +41,7 @@ class Moments:
     ) -> None:
         self.at, self.kinds, self.harm, self.tell = at, kinds, harm, tell
         self.counts = Counter[str]()
-        self._operations = _Operations(lambda: self.hit("in the last evaluation"))
+        self._evaluation = ExitStack()
 
     def install(self) -> None:
         """Be told of everything that happens in this process from now on."""
@@ -88,15 +90,15 @@ class Moments:
 
     def _evaluating(self, call: Callable[..., Any]) -> Callable[..., Any]:
         def told(*arguments: Any) -> Any:
-            if is_main_process():  # which measures
-                self._operations.__enter__()
+            if is_main_process() and (not self.kinds or _EVALUATING in self.kinds):  # the others do not measure
+                self._evaluation.enter_context(_Operations(lambda: self.hit(_EVALUATING)))
             return call(*arguments)
 
         return told
 
     def _evaluated(self, call: Callable[..., Any]) -> Callable[..., Any]:
         def told(*arguments: Any) -> Any:
-            self._operations.__exit__(None, None, None)
+            self._evaluation.close()
             self.hit("before the record")
             return call(*arguments)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import warnings
 from collections import Counter
@@ -60,12 +61,16 @@ class Case:
             _, settings = settings_for(self.spec, None, [*own, "checkpoint_seconds=0"], reading, data)
             self.settings = override(settings, list(changes))
             self.data = load_data(self.spec, data, self.settings, reading)
+        # What this imports takes seconds: not in every child.
+        self.spec.implementation.task(self.settings, self.data).build_model()
+        if task == "translation":
+            importlib.import_module("sacremoses")
 
     def train(self, folder: Path, moments: Moments | None = None) -> Counter[str]:
         """Start the run or go on with it, and say how many moments of each kind there were."""
         kernels.switched(on=False).__enter__()  # compiled loops have threads, which do not survive a fork
         Run._draw_curves = lambda run, result: None  # type: ignore[method-assign]
-        moments = moments or Moments()
+        moments = moments or Moments(kinds=("none",))
         moments.install()
         warnings.simplefilter("ignore")
         if not holds_run(folder):
@@ -75,7 +80,7 @@ class Case:
 
     def child(self, folder: Path, environment: Mapping[str, str] | None = None, **moment: Any) -> Child:
         """The same in a child; ``moment`` says what is done to it, and when."""
-        return Child(lambda tell: self.train(folder, Moments(tell=tell, **moment)), environment)
+        return Child(lambda tell: self.train(folder, Moments(tell=tell, **moment) if moment else None), environment)
 
     @cached_property
     def straight(self) -> Path:
@@ -87,7 +92,7 @@ class Case:
     @cached_property
     def moments(self) -> Counter[str]:
         """How many moments of each kind a training has."""
-        return expect(self.child(self.scratch / "counted").wait(), "done").value
+        return expect(self.child(self.scratch / "counted", at=0).wait(), "done").value
 
     def compare(self, folder: Path, with_: Path | None = None) -> None:
         """Raise :class:`Wrong` unless a run ended as the straight one: weights and state bit for bit, and figures."""
