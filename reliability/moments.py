@@ -14,7 +14,7 @@ from typing import Any
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from hybonet.tasks.run import Run
-from hybonet.training import Trainer, loop
+from hybonet.training import Trainer, history
 from hybonet.training.processes import Processes, is_main_process
 
 #: Moments at which something is written.
@@ -49,7 +49,7 @@ class Moments:
             setattr(Path, name, self._halves(name, getattr(Path, name)))
         os.fsync = self._before("flush", os.fsync)  # type: ignore[assignment]
         os.replace = self._before("rename", os.replace)  # type: ignore[assignment]
-        loop.append_to_history = self._half_a_line(loop.append_to_history)
+        history.open = self._opened  # type: ignore[attr-defined]
         Trainer._validate = self._before("validation", Trainer._validate)  # type: ignore[method-assign]
         Trainer._forward_backward = self._before("batch", Trainer._forward_backward)  # type: ignore[method-assign]
         Trainer._update = self._before("update", Trainer._update)  # type: ignore[method-assign]
@@ -111,16 +111,18 @@ class Moments:
 
         return told
 
-    def _half_a_line(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        def told(folder: Path, row: dict[str, Any]) -> None:
-            def half() -> None:
-                with open(folder / loop.HISTORY, "a", encoding="utf-8") as file:
-                    file.write('{"epoch": ')
+    def _opened(self, path: Path, mode: str = "r", **options: Any) -> Any:
+        """The history's file; half a line is written of what is added to it."""
+        file = open(path, mode, **options)  # noqa: SIM115 - as open does
+        if mode == "a":
+            write = file.write
 
-            self.hit("history", half)
-            call(folder, row)
+            def told(text: str) -> int:
+                self.hit("history", lambda: write(text[: len(text) // 2]) and file.flush())
+                return write(text)
 
-        return told
+            file.write = told  # type: ignore[method-assign]
+        return file
 
 
 class _Operations(TorchDispatchMode):
