@@ -48,7 +48,7 @@ class Moments:
         for name in ("write_bytes", "write_text"):
             setattr(Path, name, self._halves(name, getattr(Path, name)))
         os.fsync = self._before("flush", os.fsync)  # type: ignore[assignment]
-        os.replace = self._before("rename", os.replace)  # type: ignore[assignment]
+        os.replace = self._renaming(os.replace)  # type: ignore[assignment]
         history.open = self._opened  # type: ignore[attr-defined]
         Trainer._validate = self._before("validation", Trainer._validate)  # type: ignore[method-assign]
         Trainer._forward_backward = self._before("batch", Trainer._forward_backward)  # type: ignore[method-assign]
@@ -57,8 +57,11 @@ class Moments:
         Trainer._result = self._evaluating(Trainer._result)  # type: ignore[method-assign]
         Run._write_record = self._evaluated(Run._write_record)  # type: ignore[method-assign]
 
-    def hit(self, kind: str, first: Callable[[], object] = lambda: None) -> None:
-        """A moment: perhaps the one. ``first`` is done before the harm, such as half of a write."""
+    def hit(self, kind: str, first: Callable[[], object] = lambda: None, *names: Any) -> None:
+        """A moment: perhaps the one. ``first`` is done before the harm, such as half of a write.
+
+        ``names`` are what the system's own error would name.
+        """
         if self.kinds and kind not in self.kinds:
             return
         self.counts[kind] += 1
@@ -67,7 +70,7 @@ class Moments:
             return
         first()
         if full:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), *names)
         self.tell(kind)
         os.kill(os.getpid(), signal.SIGKILL if self.harm == "kill" else signal.SIGSTOP)
 
@@ -75,6 +78,13 @@ class Moments:
         def told(*arguments: Any, **options: Any) -> Any:
             self.hit(kind)
             return call(*arguments, **options)
+
+        return told
+
+    def _renaming(self, call: Callable[..., None]) -> Callable[..., None]:
+        def told(source: Any, target: Any) -> None:
+            self.hit("rename", lambda: None, str(source), None, str(target))
+            call(source, target)
 
         return told
 
