@@ -2,11 +2,14 @@
 #   make demo   trains on the data that ships in the package and draws the result
 #   make test   checks (format, lint, types, architecture) and runs all tests
 # Dependencies are pinned in constraints.txt, which needs Python 3.11 or newer; choose it with PYTHON=python3.12.
+# What is installed must have a checksum of hashes/, which python -m scripts.hashes makes; but CUDA's libraries, where
+# torch wants them, come as torch names them.
 
 PYTHON ?= python3
 VENV   ?= .venv
 # Bytecode is left to the first import: compiling all of torch takes a minute, and little of it is ever imported.
 PIP     = --disable-pip-version-check --no-compile -q -c constraints.txt
+HASHED  = --disable-pip-version-check --no-compile -q --no-deps --require-hashes
 BIN     = $(VENV)/bin
 # It must be kept then, or every process that the tests start would compile torch anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -22,14 +25,18 @@ help:
 	@echo "make clean   remove environments and caches"
 
 # One environment for use, one for development, so that the demo shows what users get.
-$(VENV)/.demo: pyproject.toml constraints.txt
+$(VENV)/.demo: pyproject.toml constraints.txt hashes/demo.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install $(PIP) -e '.[plot]'
+	$(BIN)/python -m pip install $(HASHED) -r hashes/torch-cpu.txt 2>/dev/null || true
+	$(BIN)/python -m pip install $(HASHED) -r hashes/demo.txt
+	$(BIN)/python -m pip install $(PIP) --no-build-isolation -e '.[plot]'
 	@touch $@
 
-$(VENV)-dev/.dev: pyproject.toml constraints.txt
+$(VENV)-dev/.dev: pyproject.toml constraints.txt hashes/test.txt
 	$(PYTHON) -m venv $(VENV)-dev
-	$(VENV)-dev/bin/python -m pip install $(PIP) -e '.[dev]'
+	$(VENV)-dev/bin/python -m pip install $(HASHED) -r hashes/torch-cpu.txt 2>/dev/null || true
+	$(VENV)-dev/bin/python -m pip install $(HASHED) -r hashes/test.txt
+	$(VENV)-dev/bin/python -m pip install $(PIP) --no-build-isolation -e '.[dev]'
 	@touch $@
 
 $(VENV)-bench/.bench: pyproject.toml constraints.txt

@@ -6,7 +6,7 @@ import shutil
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -28,25 +28,24 @@ class Damage:
     def __init__(self, scratch: Path) -> None:
         self.case = lazily(lambda name: Case(name, scratch / name.replace(" ", "-"), "average=2", "keep=2"))
 
-    @cached_property
-    def files(self) -> list[tuple[str, str, str]]:
-        """Case, ``straight`` or ``saved``, and file, of all that have a checksum."""
+    @cache  # noqa: B019 - lives as long as the command
+    def _files(self, name: str) -> list[tuple[str, str]]:
+        """``straight`` or ``saved``, and file, of all of a task that have a checksum."""
+        run, saved = self.case(name).straight, self.case(name).scratch / "saved"
+        expect(Child(lambda tell: Run(run).predictor().save_pretrained(saved)).wait(), "done")
         found = []
-        for name in ONE_A_TASK:
-            case = self.case(name)
-            run, saved = case.straight, case.scratch / "saved"
-            expect(Child(lambda tell, run=run, saved=saved: Run(run).predictor().save_pretrained(saved)).wait(), "done")
-            for folder in (run, saved):
-                states = Run(folder).verify()
-                if odd := [each for each in states if each.state != "whole" and each.name != "README.md"]:
-                    raise Wrong(f"{name}: {odd[0]}")
-                found += [(name, folder.name, each.name) for each in states if each.state == "whole"]
-        return sorted(found, key=lambda each: each[2])
+        for folder in (run, saved):
+            states = Run(folder).verify()
+            if odd := [each for each in states if each.state != "whole" and each.name != "README.md"]:
+                raise Wrong(f"{name}: {odd[0]}")
+            found += [(folder.name, each.name) for each in states if each.state == "whole"]
+        return found
 
     def __call__(self, number: int) -> Counter[str]:
-        if number >= len(self.files):
+        name = ONE_A_TASK[number % len(ONE_A_TASK)]
+        if number // len(ONE_A_TASK) >= len(self._files(name)):
             return Counter()
-        name, place, file = self.files[number]
+        place, file = self._files(name)[number // len(ONE_A_TASK)]
         folder = self.case(name).scratch / place
         scratch = folder.with_name("damaged")
         outcome = Child(lambda tell: _damaged(folder, scratch, file, number)).wait(900)

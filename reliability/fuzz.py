@@ -24,8 +24,11 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet
+import torch
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+from safetensors.torch import save
 
 from hybonet.data.graphs.hgcn_files import read_airport, read_disease
 from hybonet.data.graphs.loading import load_graph
@@ -35,17 +38,23 @@ from hybonet.data.io.label_names import read_names
 from hybonet.data.io.numpy_file import read_npy, read_npz
 from hybonet.data.io.source_file import SourceFile, unpack
 from hybonet.data.mentions.loading import load_mentions
+from hybonet.data.mentions.type_inventory import read_inventory
+from hybonet.data.mentions.word_vectors import read_vectors as read_word_vectors
+from hybonet.data.text.byte_pairs import read_codes
 from hybonet.data.text.loading import load_corpus
 from hybonet.data.trees.loading import load_treebank
 from hybonet.data.triples.loading import load_knowledge_graph
-from hybonet.tasks.api import load
+from hybonet.tasks.knowledge_graph.questions import read_questions
+from hybonet.tasks.probing.vectors import read_vectors as read_states
 from hybonet.tasks.recipes import read_settings_file
 from hybonet.tasks.run import Run
+from hybonet.tasks.run_folder import CONFIG, RECORD
 from hybonet.training import LoopSettings, override
 from hybonet.training.checkpoint import read_file
 from hybonet.training.history import HISTORY, read_history
+from hybonet.training.loop import BEST, LAST
 from reliability.children import Child
-from reliability.runs import Case, Wrong, lazily
+from reliability.runs import ONE_A_TASK, Case, Wrong, lazily
 
 CHUNK = 500
 _SECONDS, _BYTES = 10, 1 << 30
@@ -58,6 +67,7 @@ _WORDS += [b"99999999999999999999", b"\xe2\x80\xae", b"\x1b[31m", b"# ", b"_", b
 
 _STEPS = (("next", 1), ("skip", 2), ("far", 5))
 TRIPLES = "".join(f"n{i}\t{name}\tn{(i + step) % 12}\n" for i in range(12) for name, step in _STEPS).encode()
+_COLUMNS = tuple(enumerate(("head", "relation", "tail")))
 EDGES = b"a,b\nb,c\nc,d\nd,e\ne,a\na,c\n"
 MENTIONS = (
     '{"left_context_token": ["The"], "mention_span": "mayor", "right_context_token": ["spoke"], "y_str": ["person"]}\n'
@@ -113,6 +123,23 @@ def _disease(part: str) -> Reader:
     )
 
 
+def _beside_edges(what: str, name: str) -> Reader:
+    return _in_file(name, lambda p: load_graph(p.with_name("edges.csv"), **{what: p}), edges__csv=EDGES)
+
+
+def _parquet() -> bytes:
+    names = {name: [line.split("\t")[place] for line in TRIPLES.decode().splitlines()] for place, name in _COLUMNS}
+    buffer = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table(names), buffer)
+    return buffer.getvalue()
+
+
+def _states(path: Path) -> object:
+    with tempfile.NamedTemporaryFile(dir=_MEMORY, suffix=".conllu") as trees:
+        Path(trees.name).write_bytes(TREES * 10)
+        return read_states(path, load_treebank(trees.name))
+
+
 class Graph:
     """As networkx names its own, for a pickle."""
 
@@ -129,19 +156,41 @@ GRAPH = pickle.dumps({node: [(node + 1) % 12] for node in range(12)}, protocol=2
 _KG = load_knowledge_graph
 #: Valid content and reader, by name.
 READERS: dict[str, tuple[bytes, Reader]] = {
+    "triples as JSON": (
+        b"".join(b'{"head": "n%d", "relation": "next", "tail": "n%d"}\n' % (i, i + 1) for i in range(30)),
+        _in_file("a.jsonl", _KG),
+    ),
+    "triples as Parquet": (_parquet(), _in_file("a.parquet", _KG)),
+    "questions": (b"head,relation\nn1,next\nn2,far\n", _in_file("q.csv", read_questions)),
     "triples as TSV": (TRIPLES, _in_file("a.tsv", _KG)),
     "triples as CSV": (TRIPLES.replace(b"\t", b","), _in_file("a.csv", _KG)),
     "triples packed with gzip": (gzip.compress(TRIPLES), _in_file("a.tsv.gz", _KG)),
     "triples packed with xz": (lzma.compress(TRIPLES), _in_file("a.tsv.xz", _KG)),
     "edges as CSV": (EDGES, _in_file("edges.csv", load_graph)),
+    "features as CSV": (b"node,x,y\na,1,2\nb,0.5,-1\nc,1e3,0\nd,0,0\ne,1,1\n", _beside_edges("features", "f.csv")),
+    "features as npz": (_arrays(features=np.eye(5), nodes=np.array([*"abcde"])), _beside_edges("features", "f.npz")),
+    "labels as CSV": (b"node,class\na,x\nb,y\nc,x\nd,y\ne,x\n", _beside_edges("labels", "l.csv")),
     "edges as npz": (_arrays(edges=np.array([[0, 1], [1, 2], [2, 0]])), _in_file("edges.npz", load_graph)),
     "a hierarchy": (b"dog,canine\nwolf,canine\ncat,feline\nfeline,mammal\n", _in_file("a.csv", load_hierarchy)),
     "mentions": (
         "".join(MENTIONS.replace("mayor", f"mayor {i}") for i in range(14)).encode(),
         _in_file("a.jsonl", load_mentions),
     ),
+    "types": (b"person\tcoarse\npoet\tfine\n", lambda c: read_inventory(SourceFile("t.tsv", "t.tsv", c))),
+    "word vectors": (b"2 3\ndog 0.1 0.2 0.3\ncat -1 2e-3 0.5\n", _in_file("v.txt", read_word_vectors)),
+    "word vectors packed with gzip": (
+        gzip.compress(b"dog 0.1 0.2 0.3\ncat -1 2e-3 0.5\n"),
+        _in_file("v.txt.gz", read_word_vectors),
+    ),
+    "states of words as npz": (_arrays(all=np.ones((30, 2, 4))), _in_file("s.npz", _states)),
+    "states of words": (save({"all": torch.ones(30, 2, 4)}), _in_file("s.safetensors", _states)),
     "trees": (TREES * 14, _in_file("a.conllu", load_treebank)),
     "parallel text": (PAIRS, _in_file("a.tsv", load_corpus)),
+    "one of two aligned files": (
+        PAIRS,
+        _in_file("a.de", lambda p: load_corpus(source_file=p, target_file=p.with_name("a.en")), a__en=PAIRS),
+    ),
+    "merges of words": (b"#version: 0.2\ne n</w>\nt h\n", lambda c: read_codes(SourceFile("codes", "codes", c))),
     "names as TSV": (b"Q1\tParis\ttown\nQ2\tRome\ttown\n", lambda c: read_names(SourceFile("n.tsv", "n.tsv", c))),
     "names as JSON": (
         b'{"Q1": {"label": "a", "description": "b"}}',
@@ -178,33 +227,31 @@ class Fuzz:
 
     @cached_property
     def readers(self) -> dict[str, tuple[bytes, Reader]]:
-        """Those of data, and those of every file of a run."""
+        """Those of data, and those of every file of a run of every task."""
         found = dict(READERS)
-        for name in ("hierarchy", "kg hybonet"):
+        for name in ONE_A_TASK:
             run = self.case(name).straight
+            others = {each.name.replace(".", "__"): each.read_bytes() for each in run.iterdir() if each.is_file()}
+            loose = {**others, "config__json": _without_checksums(others["config__json"])}
+            data = lambda path: Run(path.parent).data  # noqa: E731 - the readers of a table are such
             for path in sorted(run.iterdir()):
-                others = {each.name.replace(".", "__"): each.read_bytes() for each in run.iterdir() if each.is_file()}
-                if path.name == "config.json":  # a stranger's has no checksum, or a right one
-                    config = json.loads(path.read_text())
-                    plain = json.dumps({key: config[key] for key in config if key not in ("sha256", "files")}).encode()
-                    found[f"config.json of {name}"] = (
-                        plain,
+                read, content = _in_file(path.name, data, **loose), path.read_bytes()
+                if path.name == CONFIG:  # a stranger's has no checksum, or a right one
+                    read, content = (
                         _in_file(path.name, lambda p: Run(p.parent).settings, **others),
+                        loose["config__json"],
                     )
-                elif path.suffix == ".safetensors":
-                    found[f"{path.name} of {name}"] = (path.read_bytes(), _in_file(path.name, read_file))
-                elif path.suffix == ".tsv":
-                    loose = {**others, "config__json": _without_checksums(others["config__json"])}
-                    found[f"{path.name} of {name}"] = (
-                        path.read_bytes(),
-                        _in_file(path.name, lambda p: load(p.parent), **loose),
-                    )
+                elif path.name in (BEST, LAST):
+                    read = _in_file(path.name, read_file)
+                elif path.name in (HISTORY, RECORD):
+                    continue
+                found[f"{path.name} of {name}"] = content, read
         return found
 
     def __call__(self, number: int) -> Counter[str]:
-        names = list(self.readers)
-        name = names[number % len(names)]
-        content, read = self.readers[name]
+        known = READERS if number < len(READERS) else self.readers  # of runs, only if it is their turn
+        name = [*known][number % len(known)]
+        content, read = known[name]
         outcome = Child(lambda tell: _tried(name, content, read, number, tell)).wait(900)
         if outcome.kind != "done":
             raise Wrong(f"{name}, part {number}: {outcome.kind}: {outcome.value}")

@@ -15,7 +15,7 @@ from hybonet.tasks.run import Run, start
 from hybonet.training.history import read_history
 from reliability.children import Child, Outcome
 from reliability.moments import WRITES
-from reliability.runs import CASES, ONE_A_TASK, Case, Wrong, expect, lazily
+from reliability.runs import CASES, ONE_A_TASK, Case, Wrong, chosen, expect, lazily
 
 #: Averages need files of their own, and several checkpoints are kept.
 _MORE_FILES = ("average=2", "keep=2")
@@ -34,7 +34,7 @@ class Kills:
         random, case = Random(number), self.case([*CASES][number % len(CASES)])
         folder, counts = case.scratch / "killed", Counter[str]()
         for _ in range(random.choice((1, 1, 2))):
-            ended = expect(case.child(folder, at=random.randint(1, case.all_moments)).wait(), "killed", "done")
+            ended = expect(case.child(folder, **chosen(case.moments, random)).wait(), "killed", "done")
             if ended.kind == "killed":
                 counts[f"killed: {ended.value}"] += 1
         expect(case.child(folder).wait(), "done")
@@ -49,17 +49,13 @@ class FullDisks:
     def __init__(self, scratch: Path) -> None:
         self.case = lazily(lambda name: Case(name, scratch / name.replace(" ", "-"), *_MORE_FILES))
 
-    @cache  # noqa: B019 - lives as long as the command
-    def _writes(self, name: str) -> int:
-        return self.case(name).moments(*WRITES)
-
     def __call__(self, number: int) -> Counter[str]:
         case, at = self.case(ONE_A_TASK[number % len(ONE_A_TASK)]), 1 + number // len(ONE_A_TASK)
-        if at > self._writes(case.name):
-            return Counter({"beyond the last write": 1})
+        if at > sum(case.moments[kind] for kind in WRITES):
+            return Counter()
         folder = case.scratch / "full"
         ended = expect(case.child(folder, at=at, kinds=WRITES, harm="full").wait(), "refused")
-        if ended.file is None or case.scratch not in Path(ended.file).parents:
+        if ended.file is None or not Path(ended.file).is_relative_to(case.scratch):
             raise Wrong(f"{case.name}: the full disk names {ended.file}: {ended.value}")
         expect(case.child(folder).wait(), "done")
         case.compare(folder)
@@ -78,15 +74,15 @@ class Processes:
         )
 
     @cache  # noqa: B019 - lives as long as the command
-    def _straight(self, name: str) -> tuple[Path, tuple[int, ...]]:
+    def _straight(self, name: str) -> tuple[Path, list[Counter[str]]]:
         case = self.case(name)
         start(case.scratch / "straight", case.spec, case.settings, case.data)
-        return case.scratch / "straight", tuple(each.value for each in self._finished(case, case.scratch / "straight"))
+        return case.scratch / "straight", [each.value for each in self._finished(case, case.scratch / "straight", at=0)]
 
-    def _finished(self, case: Case, folder: Path) -> list[Outcome]:
+    def _finished(self, case: Case, folder: Path, **moment: object) -> list[Outcome]:
         """Both go on to the end; again where gloo's listener aborted as connections were made (pytorch/gloo#514)."""
         for _ in range(4):
-            ended = [each.wait() for each in self._both(case, folder)]
+            ended = [each.wait() for each in self._both(case, folder, of_0=moment, of_1=moment)]
             if all(each.kind != "aborted" for each in ended):
                 break
         return [expect(each, "done") for each in ended]
@@ -107,8 +103,7 @@ class Processes:
         rank, harm = random.randrange(2), "stop" if number % 5 == 4 else "kill"
         folder = case.scratch / "harmed"
         start(folder, case.spec, case.settings, case.data)
-        moment = {"at": random.randint(1, counts[rank]), "harm": harm}
-        children = self._both(case, folder, **{f"of_{rank}": moment})
+        children = self._both(case, folder, **{f"of_{rank}": {**chosen(counts[rank], random), "harm": harm}})
         other = children[1 - rank].wait(120)
         if harm == "stop":
             os.kill(children[rank].pid, signal.SIGKILL)
@@ -137,7 +132,7 @@ class Together:
         start(folder, case.spec, case.settings, case.data)
         read, write = os.pipe()
 
-        def waiting(tell: object) -> int:
+        def waiting(tell: object) -> Counter[str]:
             os.close(write)
             os.read(read, 1)  # until the parent closes its end
             return case.train(folder)

@@ -1,29 +1,39 @@
 """Break the code itself: ``python -m reliability.mutants`` changes one operator, constant or condition at a time.
 
-A mutant that no test notices is listed. Each runs in a child of a process that has imported torch and pytest, with the
-tests that fit its module alone; what came of it is kept, so that the command goes on where it was stopped.
+First it sees which test calls which function, and how long each takes. Then a mutant runs in a child of a process that
+has imported torch and pytest, with the tests that call its function, the quickest first. What came of it is kept in
+``docs/mutants.json``, so that the command goes on where it was stopped; ``--again`` tries those that no test noticed.
+``reliability/equivalent.json`` says why some cannot be noticed.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import hashlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import json
 import os
-import random
 import sys
+import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from reliability.children import Child
 
 ROOT = Path(__file__).parents[1]
-SOURCE, RECORD = ROOT / "src/hybonet", ROOT / "docs/mutants.json"
-#: Folders that are broken, with the tests of each; a module's own tests come first, by name.
+SOURCE, RECORD, EQUIVALENT = (
+    ROOT / "src/hybonet",
+    ROOT / "docs/mutants.json",
+    Path(__file__).with_name("equivalent.json"),
+)
+#: Folders that are broken, with the tests of each.
 ROOMS = {
     "geometry": ("tests/geometry",),
     "nn": ("tests/nn",),
@@ -41,7 +51,8 @@ _COMPARE = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, 
 _COMPARE |= {ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is}
 _ARITHMETIC = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
 _LOGIC = {ast.And: ast.Or, ast.Or: ast.And}
-_SECONDS = 240.0
+#: Of the unbroken tests of a mutant, at most; and how long a mutant may take: so many times that, and something.
+_SECONDS, _TIMES, _BESIDE = 40.0, 8, 60.0
 _SHARED = ("torch._dynamo", "torch.utils.data", "pytest", "hypothesis", "pydantic", "typer.testing", "rich.progress")
 _SHARED += ("safetensors.torch", "numpy", "mpmath", "scipy.sparse", "sklearn.metrics", "geoopt")
 
@@ -51,23 +62,33 @@ class Mutant:
     """One change: of the node at a place of the tree's walk."""
 
     file: str
-    line: int
     place: int
     change: str
-
-    @property
-    def key(self) -> str:
-        """What it is called in the record."""
-        return f"{self.file}:{self.line}:{self.place} {self.change}"
+    #: Name of the function; empty outside of one.
+    function: str
+    #: What it is called in the record: by its text, as lines move.
+    key: str
 
 
 def mutants(path: Path) -> Iterator[Mutant]:
     """All of a file, but for messages, examples and types."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    text, file = path.read_text(encoding="utf-8"), str(path.relative_to(ROOT))
+    tree, lines, seen = ast.parse(text), text.splitlines(), Counter[str]()
     skipped = {id(part) for node in ast.walk(tree) for whole in _no_code(node) for part in ast.walk(whole)}
+    functions = {
+        id(part): node.name  # of the innermost, which comes last
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        for statement in node.body
+        for part in ast.walk(statement)
+    }
     for place, node in enumerate(ast.walk(tree)):
-        if id(node) not in skipped and (change := _change(node)):
-            yield Mutant(str(path.relative_to(ROOT)), node.lineno, place, change)  # type: ignore[attr-defined]
+        if id(node) in skipped or not (change := _change(node)):
+            continue
+        key = f"{file}: {lines[node.lineno - 1].strip()}: {change}"  # type: ignore[attr-defined]
+        seen[key] += 1
+        again = f" ({seen[key]})" if seen[key] > 1 else ""
+        yield Mutant(file, place, change, functions.get(id(node), ""), key + again)
 
 
 def _no_code(node: ast.AST) -> Iterator[ast.AST]:
@@ -142,11 +163,11 @@ class _Broken(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(self.source, str(self.path), "exec"), module.__dict__)
 
 
-def noticed(mutant: Mutant, folder: Path) -> str:
-    """Which test fails of it; empty if none does."""
-    room = next(room for room in ROOMS if f"src/hybonet/{room}/" in mutant.file)
-    own = sorted(ROOT.glob(f"tests/**/test_{Path(mutant.file).stem}.py"))
-    tests = [*map(str, own), *(str(ROOT / each) for each in ROOMS[room])]
+_OPTIONS = ["-n0", "-x", "-q", "-p", "no:cacheprovider", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)]
+
+
+def noticed(mutant: Mutant, tests: list[str], seconds: float, folder: Path) -> str:
+    """Which of the tests fails of it; empty if none does."""
 
     def work(tell: object) -> str:
         import pytest
@@ -162,49 +183,137 @@ def noticed(mutant: Mutant, folder: Path) -> str:
                 if report.failed:
                     failed.append(report.nodeid)
 
-        options = [
-            "-n0",
-            "-x",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-c",
-            str(ROOT / "pyproject.toml"),
-            "--rootdir",
-            str(ROOT),
-        ]
-        code = pytest.main([*options, str(ROOT / mutant.file), *tests], plugins=[Listening()])
+        code = pytest.main([*_OPTIONS, *tests], plugins=[Listening()])
         return failed[0] if failed else "" if code == 0 else f"exit {int(code)}"
 
-    outcome = Child(work).wait(_SECONDS)
+    outcome = Child(work).wait(_BESIDE + _TIMES * seconds)
     return outcome.value or "" if outcome.kind == "done" else outcome.kind
 
 
-def sampled(count: int, seed: int = 0) -> list[Mutant]:
-    """So many, the same ones every time, alike from every room."""
-    chosen = random.Random(seed)
+def _calls(tests: tuple[str, ...]) -> dict[str, Any]:
+    """Of every test that passes: its seconds, and what it calls as ``file:function``."""
+
+    def work(tell: object) -> dict[str, Any]:
+        import pytest
+
+        found: dict[str, Any] = {}
+        source = str(SOURCE)
+
+        class Listening:
+            @pytest.hookimpl(wrapper=True)
+            def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+                called, started = set(), time.perf_counter()
+                sys.setprofile(lambda frame, event, _: called.add(frame.f_code) if event == "call" else None)
+                try:
+                    return (yield)  # type: ignore[misc]
+                finally:
+                    sys.setprofile(None)
+                    own = {each for each in called if each.co_filename.startswith(source)}
+                    names = {f"{each.co_filename.removeprefix(f'{ROOT}/')}:{each.co_name}" for each in own}
+                    found[item.nodeid] = [time.perf_counter() - started, sorted(names)]
+
+            def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+                if report.outcome != "passed":
+                    failed.add(report.nodeid)
+
+        failed: set[str] = set()
+        pytest.main([*_OPTIONS[:1], *_OPTIONS[2:], *tests], plugins=[Listening()])
+        return {name: each for name, each in found.items() if name not in failed}
+
+    outcome = Child(work).wait(3600)
+    assert outcome.kind == "done", outcome
+    return outcome.value
+
+
+class Tests:
+    """Which tests call what; what was seen of a folder is kept, by the content of its files."""
+
+    def __init__(self, kept: Path) -> None:
+        self.kept = kept
+
+    @cache  # noqa: B019 - lives as long as the command
+    def of_room(self, room: str) -> dict[str, Any]:
+        paths = (*ROOMS[room], f"src/hybonet/{room}")
+        files = [path for each in paths for path in sorted(ROOT.glob(f"{each}/**/*.py") or [ROOT / each])]
+        digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+        kept = self.kept / f"{room.replace('/', '-')}-{digest[:16]}.json"
+        if not kept.exists():
+            kept.write_text(json.dumps(_calls(tuple(str(ROOT / each) for each in paths))), encoding="utf-8")
+        return json.loads(kept.read_text(encoding="utf-8"))
+
+    def of(self, mutant: Mutant) -> tuple[list[str], float]:
+        """Those that call its function, or others of its file; and how long they take."""
+        room = next(room for room in ROOMS if f"src/hybonet/{room}/" in mutant.file)
+        own = f"test_{Path(mutant.file).stem}.py"
+        exact = f"{mutant.file}:{mutant.function}" if mutant.function else f"{mutant.file}:"
+        found = []
+        for name, (seconds, called) in self.of_room(room).items():
+            if any(each == exact if mutant.function else each.startswith(exact) for each in called):
+                found.append((own not in name and mutant.file not in name, seconds, name))
+        total, chosen = 0.0, []
+        for _, seconds, name in sorted(found):
+            if total + seconds <= _SECONDS or not chosen:
+                chosen.append(str(ROOT / name))
+                total += seconds
+        return chosen, total
+
+
+def sampled(count: int) -> list[Mutant]:
+    """So many, alike from every room; the same ones every time, also when other code has changed."""
     rooms = [[m for path in sorted((SOURCE / room).glob("*.py")) for m in mutants(path)] for room in ROOMS]
-    each = [chosen.sample(room, min(len(room), -(-count // len(rooms)))) for room in rooms]
-    return [m for row in zip(*each, strict=False) for m in row][:count]
+    each = [sorted(room, key=lambda m: hashlib.sha256(m.key.encode()).digest()) for room in rooms]
+    most = -(-count // len(rooms))
+    return [m for row in zip(*(room[:most] for room in each), strict=True) for m in row][:count]
+
+
+def summary(known: dict[str, str], equivalent: dict[str, str]) -> str:
+    """How many were noticed, in a sentence."""
+    same = [key for key, by in known.items() if not by and key in equivalent]
+    seen, others = sum(map(bool, known.values())), len(known) - len(same)
+    return (
+        f"Of {len(known)} mutants, {len(same)} are equivalent ([reasons](../reliability/equivalent.json)); a test "
+        f"notices {seen} of the other {others}, {seen / max(1, others):.1%}."
+    )
 
 
 def main() -> int:
     """Entry point of the command."""
     parser = argparse.ArgumentParser(prog="python -m reliability.mutants", description=__doc__)
-    parser.add_argument("--count", type=int, default=300, help="how many mutants in all")
+    parser.add_argument("--count", type=int, default=330, help="how many mutants in all")
+    parser.add_argument("--again", action="store_true", help="try those again that no test noticed")
     parser.add_argument("--record", type=Path, default=RECORD)
     options = parser.parse_args()
     for name in _SHARED:  # what every child has, but nothing of hybonet: that is what changes
         importlib.import_module(name)
-    known = json.loads(options.record.read_text()) if options.record.exists() else {}
+    kept = ROOT / "build/mutants"
+    kept.mkdir(parents=True, exist_ok=True)
+    tests, equivalent = Tests(kept), json.loads(EQUIVALENT.read_text(encoding="utf-8"))
+    origin, known = _origin(), dict[str, str]()
+    if options.record.exists():
+        known = json.loads(options.record.read_text(encoding="utf-8"))["mutants"]
     for mutant in sampled(options.count):
-        if mutant.key not in known:
-            known[mutant.key] = noticed(mutant, ROOT)
-            options.record.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
-            print(f"{'noticed' if known[mutant.key] else 'SURVIVES'}  {mutant.key}  {known[mutant.key]}", flush=True)
-    survivors = [key for key, by in known.items() if not by]
-    print(f"{len(known) - len(survivors)} of {len(known)} noticed; not noticed:", *survivors, sep="\n  ")
+        again = options.again and not known.get(mutant.key) and mutant.key not in equivalent
+        if mutant.key in known and not again:
+            continue
+        chosen, seconds = tests.of(mutant)
+        known[mutant.key] = noticed(mutant, chosen, seconds, ROOT) if chosen else ""
+        content = json.dumps({**origin, "mutants": known}, indent=1) + "\n"
+        options.record.write_text(content, encoding="utf-8")
+        print(f"{'noticed' if known[mutant.key] else 'SURVIVES'}  {mutant.key}  {known[mutant.key]}", flush=True)
+    survivors = [key for key, by in known.items() if not by and key not in equivalent]
+    print(summary(known, equivalent), "Not noticed:", *survivors, sep="\n  ")
     return 0
+
+
+def _origin() -> dict[str, Any]:
+    """As of every record; in a child, as mutants are of modules that nobody has imported."""
+
+    def work(tell: object) -> dict[str, Any]:
+        from hybonet.tasks.provenance import provenance
+
+        return provenance()
+
+    return Child(work).wait().value
 
 
 if __name__ == "__main__":

@@ -68,7 +68,7 @@ def table(record: Record) -> str:
     for trial in TRIALS:
         done = record.of(trial.name)
         outcomes = ", ".join(f"{count:,} {name}" for name, count in sorted(done.counts.items()) if count)
-        lines.append(f"| {trial.title} | {done.parts * trial.size:,} {trial.what} | {outcomes} | {len(done.wrong)} |\n")
+        lines.append(f"| {trial.title} | {done.counts.total():,} {trial.what} | {outcomes} | {len(done.wrong)} |\n")
     origin = record.origin
     versions = ", ".join(f"{name} {version}" for name, version in origin["versions"].items())
     lines.append(f"\n{origin['machine']}, {versions}, {origin['created'][:10]}.\n")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import torch._dynamo  # noqa: F401 - an optimiser imports it, which takes seconds: not in every child
@@ -58,22 +61,26 @@ class Case:
             _, settings = settings_for(self.spec, None, [*own, "checkpoint_seconds=0"], reading, data)
             self.settings = override(settings, list(changes))
             self.data = load_data(self.spec, data, self.settings, reading)
+        # What this imports takes seconds: not in every child.
+        self.spec.implementation.task(self.settings, self.data).build_model()
+        if task == "translation":
+            importlib.import_module("sacremoses")
 
-    def train(self, folder: Path, moments: Moments | None = None) -> int:
-        """Start the run or go on with it, and say how many moments there were."""
+    def train(self, folder: Path, moments: Moments | None = None) -> Counter[str]:
+        """Start the run or go on with it, and say how many moments of each kind there were."""
         kernels.switched(on=False).__enter__()  # compiled loops have threads, which do not survive a fork
         Run._draw_curves = lambda run, result: None  # type: ignore[method-assign]
-        moments = moments or Moments()
+        moments = moments or Moments(kinds=("none",))
         moments.install()
         warnings.simplefilter("ignore")
         if not holds_run(folder):
             start(folder, self.spec, self.settings, self.data)
         Run(folder).train(resume=True)
-        return moments.count
+        return moments.counts
 
     def child(self, folder: Path, environment: Mapping[str, str] | None = None, **moment: Any) -> Child:
         """The same in a child; ``moment`` says what is done to it, and when."""
-        return Child(lambda tell: self.train(folder, Moments(tell=tell, **moment)), environment)
+        return Child(lambda tell: self.train(folder, Moments(tell=tell, **moment) if moment else None), environment)
 
     @cached_property
     def straight(self) -> Path:
@@ -82,15 +89,10 @@ class Case:
         expect(self.child(folder).wait(), "done")
         return folder
 
-    def moments(self, *kinds: str) -> int:
-        """How many moments of these kinds a training has."""
-        folder = self.scratch / f"counted {' '.join(kinds)}"
-        return expect(self.child(folder, kinds=kinds).wait(), "done").value
-
     @cached_property
-    def all_moments(self) -> int:
-        """How many there are of all kinds."""
-        return self.moments()
+    def moments(self) -> Counter[str]:
+        """How many moments of each kind a training has."""
+        return expect(self.child(self.scratch / "counted", at=0).wait(), "done").value
 
     def compare(self, folder: Path, with_: Path | None = None) -> None:
         """Raise :class:`Wrong` unless a run ended as the straight one: weights and state bit for bit, and figures."""
@@ -102,6 +104,12 @@ class Case:
             raise Wrong(f"{self.name}: {lost[0]}")
         if left := [path.name for path in folder.iterdir() if path.name.startswith(".")]:
             raise Wrong(f"{self.name}: {left} are left in {folder}")
+
+
+def chosen(moments: Counter[str], random: Random) -> dict[str, Any]:
+    """One of the moments, for a child: every kind is as likely, however rare."""
+    kind = random.choice(sorted(moments))
+    return {"kinds": (kind,), "at": random.randint(1, moments[kind])}
 
 
 def content(folder: Path) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from reliability import fuzz, soak
 from reliability.damage import Damage
 from reliability.fuzz import Fuzz
 from reliability.kills import FullDisks, Kills, Processes, Together
@@ -21,10 +20,9 @@ class Trial:
     Attributes:
         name: of the command's ``--only``.
         title: of its row.
-        parts: how many, numbered; each is the same whenever it is run.
+        parts: how many at most, numbered; each is the same whenever it is run.
         prepare: gives, for a folder to work in, what does the part of a number and counts its outcomes.
-        what: is said of the parts in the table.
-        size: cases in a part.
+        what: is counted.
     """
 
     name: str
@@ -32,15 +30,14 @@ class Trial:
     parts: int
     prepare: Callable[[Path], Callable[[int], Counter[str]]]
     what: str
-    size: int = 1
 
 
 TRIALS = (
-    Trial("kills", "Training killed", 225, Kills, "trainings, each killed once or twice and finished"),
-    Trial("full-disks", "Disk full at a write", 360, FullDisks, "trainings"),
-    Trial("processes", "One of two processes killed or stopped", 30, Processes, "trainings of two processes"),
+    Trial("kills", "Training killed, then finished", 225, Kills, "kills in 225 trainings"),
+    Trial("full-disks", "Disk full at a write, then room again", 900, FullDisks, "writes"),
+    Trial("processes", "One of two processes killed or stopped", 60, Processes, "trainings of two processes"),
     Trial("together", "Two processes started in one folder", 50, Together, "pairs"),
-    Trial("damage", "Bits flipped, ends cut off", 80, Damage, "files, a hundred times each"),
-    Trial("fuzz", "Made-up files for every reader", 210, Fuzz, "files", fuzz.CHUNK),
-    Trial("soak", "Long training of the Transformer", 10, Soak, "steps", soak.CHUNK),
+    Trial("damage", "Bits flipped, ends cut off", 120, Damage, "files, about a hundred times each file of a run"),
+    Trial("fuzz", "Made-up files for every reader", 240, Fuzz, "files"),
+    Trial("soak", "Long training of the Transformer", 10, Soak, "steps"),
 )

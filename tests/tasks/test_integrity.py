@@ -13,6 +13,7 @@ from hybonet.cli import app
 from hybonet.data import Hierarchy
 from hybonet.tasks.hierarchy.task import HierarchySettings
 from hybonet.tasks.run import Run, start
+from hybonet.tasks.run_folder import write_sealed
 from hybonet.training.checkpoint import read_tensors, write_tensors
 from hybonet.training.loop import BEST, LAST, checkpoints
 from tests.training.toy import StopAt
@@ -66,6 +67,15 @@ def test_a_flipped_bit_is_found_and_never_loaded(finished: Path, tmp_path: Path,
             continue  # of the training alone; see below
         with pytest.raises(ValueError, match=rf"{file}.*(expected the|damaged|does not fit)"):
             _ = load(folder).record
+
+
+def test_the_race_that_chose_the_settings_has_a_checksum_too(finished: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished, tmp_path / "run")
+    write_sealed(tmp_path / "run/auto.json", {"rounds": [7]})
+    assert states(tmp_path / "run")["auto.json"] == "whole"
+    text = (tmp_path / "run/auto.json").read_text()
+    (tmp_path / "run/auto.json").write_text(text.replace("7\n", "6\n"))
+    assert states(tmp_path / "run")["auto.json"] == "damaged"
 
 
 def test_weights_that_lost_their_checksum_are_not_loaded(finished: Path, tmp_path: Path) -> None:

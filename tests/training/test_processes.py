@@ -1,19 +1,55 @@
 """Several processes that train together."""
 
+import os
+import sys
+
 import pytest
+from torch import nn
 
 from hybonet.training import LoopSettings
 from hybonet.training.processes import joined_processes
+from reliability.children import Child
 from tests.nn.test_distributed import free_port
+
+
+def two_processes() -> dict[str, str]:
+    """What torchrun would say to each of them, but for the rank."""
+    where = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+    return {**where, "WORLD_SIZE": "2", "GLOO_SOCKET_IFNAME": "lo"}
 
 
 @pytest.mark.parametrize("rank", [0, 1])
 def test_a_process_that_never_comes_is_not_waited_for_without_end(rank, monkeypatch):
-    where = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": free_port(), "WORLD_SIZE": 2, "RANK": rank}
-    for name, value in where.items():
-        monkeypatch.setenv(name, str(value))
+    for name, value in {**two_processes(), "RANK": str(rank)}.items():
+        monkeypatch.setenv(name, value)
     with (
         pytest.raises(ValueError, match=r"2 processes that answer within rank_timeout=1 seconds.*--resume"),
         joined_processes(LoopSettings(rank_timeout=1)),
     ):
         pass
+
+
+def test_a_process_whose_peer_hangs_ends(tmp_path):
+    """It does not wait for gloo's threads while they wait for it: here they get Python's lock only if it is given."""
+    ended, release = os.pipe()
+
+    def hanging(tell):
+        os.close(release)
+        with joined_processes(LoopSettings(rank_timeout=120)) as processes:
+            processes.wrap(nn.Linear(2, 2))
+            os.read(ended, 1)
+            os._exit(0)
+
+    def waiting(tell):
+        sys.setswitchinterval(600)
+        with joined_processes(LoopSettings(rank_timeout=2)) as processes:
+            step = processes.wrap(nn.Linear(2, 2))
+            processes.agree(step)
+
+    where = two_processes()
+    first, second = (Child(each, {**where, "RANK": str(rank)}) for rank, each in enumerate((hanging, waiting)))
+    outcome = second.wait(30)
+    os.close(release)
+    first.wait(30)
+    assert outcome.kind == "refused"
+    assert outcome.value.startswith("expected 2 processes that answer within rank_timeout=2 seconds")

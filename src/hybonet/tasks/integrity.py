@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hybonet.files import SEAL, parse_json, sha256_of
-from hybonet.tasks.run_folder import CONFIG, RECORD, read_json
+from hybonet.tasks.run_folder import AUTO, CONFIG, RECORD, read_json
 from hybonet.training.checkpoint import newest_readable, read_file, read_position
 from hybonet.training.history import HISTORY, check_history
 from hybonet.training.loop import BEST, checkpoints
@@ -104,7 +104,7 @@ def _of_own(path: Path) -> FileState:
     try:
         if path.suffix == ".safetensors":
             checked = read_file(path)[2]
-        elif path.name in (CONFIG, RECORD):
+        elif path.name in (CONFIG, RECORD, AUTO):
             read_json(path.parent, path.name)
             checked = SEAL in parse_json(path.read_text(encoding="utf-8"))
         elif path.name == HISTORY:

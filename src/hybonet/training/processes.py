@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -176,4 +177,7 @@ def joined_processes(settings: LoopSettings) -> Iterator[Processes]:
         ) from error
     finally:
         if fresh and distributed.is_initialized():
+            # Gloo's threads need Python's lock to let go of their last tensors. What ends the group holds it, and waits
+            # for them: without a pause, both waited for ever in one of ten trainings whose other process hung.
+            time.sleep(0.5)
             distributed.destroy_process_group()
