@@ -82,16 +82,15 @@ def seeds(record: Record) -> Iterator[Cell]:
 
 
 def multi30k(record: Record) -> Iterator[Cell]:
-    """A search of torch's rate in short trainings (``pieces`` has the first), and the trainings."""
+    """A search of torch's rate for each depth in short trainings (``pieces`` has the first), and the trainings."""
+    for layers in DEPTHS:
+        for rate in MULTI30K_RATES[(layers == 6) :]:
+            yield cell("multi30k", "multi30k", layers, "torch", rate, 0, steps=320)
     for seed in SEEDS:
-        for layers in (6, 2, 12, 24):
-            rate = torch_rate(record, "multi30k", 6, steps=320)
+        for layers in DEPTHS:
+            rate = torch_rate(record, "multi30k", layers, steps=320)
             for model in SIDES:
                 yield cell("multi30k", "multi30k", layers, model, rate, seed)
-            if (seed, layers) == (0, 2):
-                for rate in MULTI30K_RATES[1:]:
-                    for model in ("torch", "ours"):
-                        yield cell("multi30k", "multi30k", 6, model, rate, 0, steps=320)
 
 
 def pieces(record: Record) -> Iterator[Cell]:

@@ -73,7 +73,7 @@ def main_table(record: Record) -> str:
         steps = SETTINGS[task]["steps"]
         for layers in (*DEPTHS, 48) if task == "copy" else DEPTHS:
             same = {"steps": 320} if topic == "multi30k" else {"topic": topic}
-            rate = torch_rate(record, task, 6 if topic == "multi30k" else layers, **same)
+            rate = torch_rate(record, task, layers, **same)
             wanted = {"topic": topic, "task": task, "layers": layers, "rate": rate, "steps": steps}
             ours, torch = (chosen(record, **wanted, model=side) for side in ("ours", "torch"))
             read: Callable[[Cell], float] = _perplexity if topic == "multi30k" else final_loss
