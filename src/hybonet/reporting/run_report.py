@@ -142,7 +142,10 @@ class Experiment:
     @property
     def names(self) -> dict[str, str]:
         """What the run is, by header."""
-        details = {name: _NOTHING if each is None else str(each) for name, each in self.details.items()}
+        details = {
+            name: _NOTHING if each is None else f"{each:.10g}" if isinstance(each, float) else str(each)
+            for name, each in self.details.items()
+        }
         return {"data": self.data, "recipe": self.recipe, **details}
 
     def cell(self, measure: Measure, *, deviation: bool = True) -> str:

@@ -199,7 +199,7 @@ def checked_mentions(
         lines += [f"  and {bad - len(shown):,} more"] if bad > len(shown) else []
         raise ValueError("\n".join(lines))
     if not mentions:
-        raise ValueError(f"{source}: expected a mention a {row_is}, got none; add some")
+        raise ValueError(f"{source}: expected a mention per {row_is}, got none; add some")
     return mentions
 
 
