@@ -137,7 +137,10 @@ class Experiment:
     @property
     def names(self) -> dict[str, str]:
         """What the run is, by header."""
-        details = {name: _NOTHING if each is None else _named(each) for name, each in self.details.items()}
+        details = {
+            name: _NOTHING if each is None else f"{each:.10g}" if isinstance(each, float) else str(each)
+            for name, each in self.details.items()
+        }
         return {"data": self.data, "recipe": self.recipe, **details}
 
     def cell(self, measure: Measure, *, deviation: bool = True) -> str:
@@ -180,11 +183,6 @@ def _identity(record: dict[str, Any]) -> list[Any]:
     teachers = [teacher.get("sha256") for teacher in record.get("teachers", ())]
     about = (data["source"], data.get("direction"), data.get("sha256"), encoder, teachers)
     return [record["task"], *about, record.get("recipe"), settings]
-
-
-def _named(value: Any) -> str:
-    """Records keep counts as floats."""
-    return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _experiment(records: list[dict[str, Any]], headline: Headline) -> Experiment:

@@ -48,7 +48,7 @@ def json_rows(file: SourceFile) -> list[Any]:
     try:
         whole = parse_json(text) if text.lstrip().startswith("[") else None
     except json.JSONDecodeError as error:
-        if error.msg != "Extra data":  # of an array a line, the second is too much
+        if error.msg != "Extra data":  # of an array per line, the second is too much
             raise _malformed(file, error.lineno, error) from None
         whole = None
     if isinstance(whole, list) and (len(lines) > 1 or not whole or isinstance(whole[0], list | dict)):

@@ -40,8 +40,8 @@ class TextTable:
             return list(reader)
         except csv.Error as error:
             raise ValueError(
-                f"{self.source}, line {reader.line_num}: expected one {self.row_is} a line as CSV, got malformed text "
-                f'({error}); close every quote, and write a quote inside a name as ""'
+                f"{self.source}, line {reader.line_num}: expected one {self.row_is} per line as CSV, got malformed "
+                f'text ({error}); close every quote, and write a quote inside a name as ""'
             ) from None
 
     def columns(self) -> list[list[str]] | None:

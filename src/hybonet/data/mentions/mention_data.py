@@ -193,7 +193,7 @@ def checked_mentions(
         rows_are = f"{bad:,} of {bad + len(mentions):,} rows are not mentions as expected"
         raise several_mistakes(source, f"{rows_are}; correct or remove them, nothing was loaded", shown, bad)
     if not mentions:
-        raise ValueError(f"{source}: expected a mention a {row_is}, got none; add some")
+        raise ValueError(f"{source}: expected a mention per {row_is}, got none; add some")
     return mentions
 
 
