@@ -113,7 +113,7 @@ def test_layers_that_differ_by_seed_are_all_named():
 def test_the_command_writes_every_form(folder):
     for form, expected in (
         ("table", ".830"),
-        ("markdown", "| 0 | umls | default | – | 32 | 3 | .830 ± .036 |"),
+        ("markdown", "| 0 | umls | default | – | 32 | – | 3 | .830 ± .036 |"),
         ("json", '"dim": 32'),
     ):
         done = CliRunner().invoke(app, ["report", str(folder), "--format", form])
