@@ -90,6 +90,7 @@ MISTAKES = [
         "".join(f"sentence {i}\t{chr(0x4E00 + 9 * i)}{chr(0x4E01 + 9 * i)}{chr(0x4E02 + 9 * i)}\n" for i in range(150)),
         "fewer subwords than characters",
         "since the text has about so many different characters, got 300; set vocabulary to",
+        options="--set vocabulary=300",
     ),
     BadInput(
         "a search for the best subwords",

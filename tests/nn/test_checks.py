@@ -66,7 +66,7 @@ def test_always_and_never():
 
 def test_after_the_first_batch_nothing_is_computed(monkeypatch):
     layer, x, looks = LorentzLinear(8, 8), Lorentz().random_normal(4, 8), []
-    monkeypatch.setattr(Lorentz, "check_point", lambda *_, **names: looks.append(names))
+    monkeypatch.setattr(Lorentz, "require_point", lambda *_, **names: looks.append(names))
     for _ in range(3):
         layer(x)
     assert looks == [{"name": "input"}]

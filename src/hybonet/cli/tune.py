@@ -154,7 +154,6 @@ def tune(
     recipe, settings = settings_for(
         spec, options.get("recipe"), options.get("set", []), reading, about_data.get("data")
     )
-    options["recipe"] = recipe
     ranges = _ranges(settings, spec, recipe, options)
     loaded = load_data(spec, about_data.get("data"), settings, reading)
     tell = (lambda _: None) if quiet else tell_notes

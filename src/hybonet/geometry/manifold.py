@@ -454,5 +454,5 @@ def _remedy(rows: Tensor, value: Tensor, row: int, dtype: torch.dtype, name: str
         return f"Euclidean features have no time coordinate: lift(features) adds it; of points, {rebuild}"
     other = value[row]
     if len(rows) > 1 and bool(((value - other).abs() <= precision(dtype).sheet_tolerance * (size - other)).all()):
-        return f"these are points of K = {1 / other.item():.4g}: give all layers the same manifold; {rebuild}"
+        return f"these are points of K = {1 / other.item():.3g}: give all layers the same manifold; {rebuild}"
     return f"{rebuild}; of a sum or mean of points, to_sheet({name}) gives the centroid"
