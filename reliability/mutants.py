@@ -53,7 +53,7 @@ _COMPARE |= {ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot:
 _ARITHMETIC = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
 _LOGIC = {ast.And: ast.Or, ast.Or: ast.And}
 #: Of the unbroken tests of a mutant, at first and with ``--again``; how long it may take: so many times that, and more.
-_SECONDS, _AGAIN, _TIMES, _BESIDE = 15.0, 150.0, 8, 120.0
+_SECONDS, _AGAIN, _TIMES, _BESIDE = 15.0, 150.0, 4, 45.0
 _SHARED = ("torch._dynamo", "torch.utils.data", "pytest", "hypothesis", "pydantic", "typer.testing", "rich.progress")
 _SHARED += ("safetensors.torch", "numpy", "mpmath", "scipy.sparse", "sklearn.metrics", "geoopt")
 
