@@ -70,7 +70,7 @@ class Processes:
         names = ("hierarchy", "kg hybonet", "translation hybonet")
         self.names, self.case = (
             names,
-            lazily(lambda name: Case(name, scratch / name.replace(" ", "-"), "rank_timeout=30")),
+            lazily(lambda name: Case(name, scratch / name.replace(" ", "-"), "rank_timeout=60")),
         )
 
     @cache  # noqa: B019 - lives as long as the command
@@ -104,10 +104,10 @@ class Processes:
         folder = case.scratch / "harmed"
         start(folder, case.spec, case.settings, case.data)
         children = self._both(case, folder, **{f"of_{rank}": {**chosen(counts[rank], random), "harm": harm}})
-        other = children[1 - rank].wait(120)
+        other = children[1 - rank].wait(300)
         if harm == "stop":
             os.kill(children[rank].pid, signal.SIGKILL)
-        harmed = expect(children[rank].wait(120), "killed", "done", "refused", "aborted")
+        harmed = expect(children[rank].wait(300), "killed", "done", "refused", "aborted")
         if other.kind not in ("done", "refused", "aborted"):
             raise Wrong(f"{case.name}: the other process is {other.kind}: {other.value}")
         if other.kind == "refused" and "ended or hangs" not in other.value:

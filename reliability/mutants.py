@@ -2,7 +2,8 @@
 
 First it sees which test calls which function, and how long each takes. Then a mutant runs in a child of a process that
 has imported torch and pytest, with the tests that call its function, the quickest first. What came of it is kept in
-``docs/mutants.json``, so that the command goes on where it was stopped; ``--again`` tries those that no test noticed.
+``docs/mutants.json``, so that the command goes on where it was stopped; ``--again`` tries more tests with those that
+none noticed.
 ``reliability/equivalent.json`` says why some cannot be noticed.
 """
 
@@ -19,7 +20,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -51,8 +52,8 @@ _COMPARE = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, 
 _COMPARE |= {ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is}
 _ARITHMETIC = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
 _LOGIC = {ast.And: ast.Or, ast.Or: ast.And}
-#: Of the unbroken tests of a mutant, at most; and how long a mutant may take: so many times that, and something.
-_SECONDS, _TIMES, _BESIDE = 40.0, 8, 60.0
+#: Of the unbroken tests of a mutant, at first and with ``--again``; how long it may take: so many times that, and more.
+_SECONDS, _AGAIN, _TIMES, _BESIDE = 15.0, 150.0, 4, 45.0
 _SHARED = ("torch._dynamo", "torch.utils.data", "pytest", "hypothesis", "pydantic", "typer.testing", "rich.progress")
 _SHARED += ("safetensors.torch", "numpy", "mpmath", "scipy.sparse", "sklearn.metrics", "geoopt")
 
@@ -241,8 +242,8 @@ class Tests:
             kept.write_text(json.dumps(_calls(tuple(str(ROOT / each) for each in paths))), encoding="utf-8")
         return json.loads(kept.read_text(encoding="utf-8"))
 
-    def of(self, mutant: Mutant) -> tuple[list[str], float]:
-        """Those that call its function, or others of its file; and how long they take."""
+    def of(self, mutant: Mutant, most: float) -> tuple[list[str], float]:
+        """Those that call its function, or others of its file, in so many seconds; and how long they take."""
         room = next(room for room in ROOMS if f"src/hybonet/{room}/" in mutant.file)
         own = f"test_{Path(mutant.file).stem}.py"
         exact = f"{mutant.file}:{mutant.function}" if mutant.function else f"{mutant.file}:"
@@ -252,7 +253,7 @@ class Tests:
                 found.append((own not in name and mutant.file not in name, seconds, name))
         total, chosen = 0.0, []
         for _, seconds, name in sorted(found):
-            if total + seconds <= _SECONDS or not chosen:
+            if total + seconds <= most or not chosen:
                 chosen.append(str(ROOT / name))
                 total += seconds
         return chosen, total
@@ -271,8 +272,8 @@ def summary(known: dict[str, str], equivalent: dict[str, str]) -> str:
     same = [key for key, by in known.items() if not by and key in equivalent]
     seen, others = sum(map(bool, known.values())), len(known) - len(same)
     return (
-        f"Of {len(known)} mutants, {len(same)} are equivalent ([reasons](../reliability/equivalent.json)); a test "
-        f"notices {seen} of the other {others}, {seen / max(1, others):.1%}."
+        f"Of {len(known):,} mutants, {len(same)} are equivalent ([reasons](../reliability/equivalent.json)). A test "
+        f"notices {seen} of the other {others}: {seen / max(1, others):.1%}."
     )
 
 
@@ -280,7 +281,7 @@ def main() -> int:
     """Entry point of the command."""
     parser = argparse.ArgumentParser(prog="python -m reliability.mutants", description=__doc__)
     parser.add_argument("--count", type=int, default=330, help="how many mutants in all")
-    parser.add_argument("--again", action="store_true", help="try those again that no test noticed")
+    parser.add_argument("--again", action="store_true", help="try more tests with those that none noticed")
     parser.add_argument("--record", type=Path, default=RECORD)
     options = parser.parse_args()
     for name in _SHARED:  # what every child has, but nothing of hybonet: that is what changes
@@ -288,32 +289,39 @@ def main() -> int:
     kept = ROOT / "build/mutants"
     kept.mkdir(parents=True, exist_ok=True)
     tests, equivalent = Tests(kept), json.loads(EQUIVALENT.read_text(encoding="utf-8"))
-    origin, known = _origin(), dict[str, str]()
+    origin, known = _in_child(_origin), dict[str, str]()
     if options.record.exists():
         known = json.loads(options.record.read_text(encoding="utf-8"))["mutants"]
     for mutant in sampled(options.count):
         again = options.again and not known.get(mutant.key) and mutant.key not in equivalent
         if mutant.key in known and not again:
             continue
-        chosen, seconds = tests.of(mutant)
+        chosen, seconds = tests.of(mutant, _AGAIN if again else _SECONDS)
         known[mutant.key] = noticed(mutant, chosen, seconds, ROOT) if chosen else ""
         content = json.dumps({**origin, "mutants": known}, indent=1) + "\n"
         options.record.write_text(content, encoding="utf-8")
         print(f"{'noticed' if known[mutant.key] else 'SURVIVES'}  {mutant.key}  {known[mutant.key]}", flush=True)
+    _in_child(lambda: _page(f"\n{summary(known, equivalent)}\n"))
     survivors = [key for key, by in known.items() if not by and key not in equivalent]
     print(summary(known, equivalent), "Not noticed:", *survivors, sep="\n  ")
     return 0
 
 
+def _in_child(work: Callable[[], Any]) -> Any:
+    """What it gives; as mutants are of modules that nobody has imported, here nobody does."""
+    return Child(lambda tell: work()).wait().value
+
+
 def _origin() -> dict[str, Any]:
-    """As of every record; in a child, as mutants are of modules that nobody has imported."""
+    from hybonet.tasks.provenance import provenance
 
-    def work(tell: object) -> dict[str, Any]:
-        from hybonet.tasks.provenance import provenance
+    return provenance()
 
-        return provenance()
 
-    return Child(work).wait().value
+def _page(text: str) -> None:
+    from reliability.record import put
+
+    put(text, "<!-- made by python -m reliability.mutants -->\n", "<!-- end of mutants -->\n")
 
 
 if __name__ == "__main__":

@@ -54,10 +54,14 @@ class Record:
 
 
 def page() -> None:
-    """Put the table of the record into the page, between its marks."""
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split(_BEGIN)
-    PAGE.write_text(before + _BEGIN + table(Record.read(RECORD)) + _END + rest.split(_END)[1], encoding="utf-8")
+    """Put the table of the record into the page."""
+    put(table(Record.read(RECORD)), _BEGIN, _END)
+
+
+def put(text: str, begin: str, end: str) -> None:
+    """Put what a command made into the page, between its marks."""
+    before, rest = PAGE.read_text(encoding="utf-8").split(begin)
+    PAGE.write_text(before + begin + text + end + rest.split(end)[1], encoding="utf-8")
 
 
 def table(record: Record) -> str:
