@@ -42,11 +42,11 @@ ROOMS = {
     "metrics": ("tests/metrics",),
     "training": ("tests/training", "tests/tasks/test_integrity.py", "tests/tasks/test_run_lock.py"),
     "data/io": ("tests/data",),
-    "data/triples": ("tests/data/triples",),
-    "data/graphs": ("tests/data/graphs",),
-    "data/text": ("tests/data/text",),
-    "data/trees": ("tests/data/trees",),
-    "data/mentions": ("tests/data/mentions",),
+    "data/triples": ("tests/data/triples", "tests/data/test_in_memory.py"),
+    "data/graphs": ("tests/data/graphs", "tests/data/test_in_memory.py"),
+    "data/text": ("tests/data/text", "tests/data/test_in_memory.py"),
+    "data/trees": ("tests/data/trees", "tests/data/test_in_memory.py"),
+    "data/mentions": ("tests/data/mentions", "tests/data/test_in_memory.py"),
 }
 _COMPARE = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 _COMPARE |= {ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is}

@@ -184,6 +184,9 @@ def test_check_point_says_what_is_wrong_and_where(dtype):
     with pytest.raises(ValueError, match="off the sheet"):
         Lorentz(-0.6).check_point(x)
     assert Lorentz(-0.6).check_point(x, tolerance=1.0)
+    spacelike = torch.tensor([[0.5, 1.0, 0.0]], dtype=dtype)  # <x,x> = 0.75: its first number is no time
+    with pytest.raises(ValueError, match=r"lift\(features\) adds it"):
+        manifold.check_point(spacelike)
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (3, 1)])

@@ -526,3 +526,10 @@ def test_clipping_can_refuse_what_is_not_finite():
     with pytest.raises(ValueError, match=r"finite gradients, got a norm of nan of parameters of shape \(5, 4\)"):
         clip_grad_norm_(table.parameters(), 1.0, error_if_nonfinite=True)
     assert not clip_grad_norm_(table.parameters(), 1.0).isfinite()
+
+
+def test_sparse_gradients_of_more_than_rows_are_refused():
+    table = nn.Parameter(torch.zeros(3, 2, 2))
+    table.grad = torch.sparse_coo_tensor(torch.tensor([[1]]), torch.ones(1, 2, 2), (3, 2, 2))
+    with pytest.raises(ValueError, match="expected a sparse gradient of a vector or of rows"):
+        RiemannianAdam([table], lr=0.1).step()

@@ -136,6 +136,12 @@ def test_missing_numbers_and_words_become_numbers_and_are_noted(tmp_path: Path) 
     assert graph.features.shape == (50, 33)
     assert graph.features[:, :32].abs().sum(1).tolist() == [1.0] * 50
     assert any("hashed into 32 numbers" in note for note in graph.notes)
+    few = read(
+        tmp_path,
+        edges="n0,n1\n",
+        features="node,x\n" + "".join(f"n{at},{at if at < 2 else 'high'}\n" for at in range(5)),
+    )
+    assert few.features.shape == (5, 3)  # two numbers among five: words
     words = read(tmp_path, features="ann,red\nbob,red\ncat,blue\n")  # a first row like the others is no header
     assert words.features.shape == (3, 2)
 
