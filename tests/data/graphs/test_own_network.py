@@ -256,3 +256,10 @@ def test_features_whose_squares_are_beyond_single_precision_are_scaled(sparse: b
     features = torch.tensor([[3e30, 4e30], [0.0, 15e30]])
     scaled = stretched(features.to_sparse_csr() if sparse else features, 1.0).to_dense()
     torch.testing.assert_close(scaled, torch.tensor([[0.3, 0.4], [0.0, 1.5]]))
+
+
+@pytest.mark.parametrize(("missing", "shown"), [(5, "'c4'; add"), (6, "'c4', …; add")])
+def test_of_many_nodes_without_a_label_the_first_are_named(tmp_path: Path, missing: int, shown: str) -> None:
+    features = "node,x\n" + "".join(f"c{at},{at}\n" for at in range(missing)) + "dog,1\n"
+    with pytest.raises(ValueError, match=f"got none for {missing}: .*{shown}"):
+        read(tmp_path, edges="c0,dog\n", features=features, labels="dog,red\n")
