@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from hybonet.tasks.provenance import provenance
 from reliability.record import RECORD, Record, page
 from reliability.trials import TRIALS
 
@@ -31,6 +32,7 @@ def main() -> int:
     os.environ["HYBONET_DATA"] = ""  # nothing is found that is not made here
     share = options.share or (0.1 if options.quick else 1.0)
     record = Record.read(RECORD) if share == 1.0 else Record()
+    commit = provenance()["commit"]
     with tempfile.TemporaryDirectory() as temporary:
         scratch = options.scratch or Path(temporary)
         for trial in TRIALS:
@@ -38,6 +40,8 @@ def main() -> int:
                 continue
             done = record.of(trial.name)
             attempt, total = None, max(1, round(share * trial.parts))
+            if not done.parts and commit != record.origin["commit"]:
+                done.commit = commit
             started = stored = time.monotonic()
             for number in range(done.parts, total):
                 attempt = attempt or trial.prepare(scratch / trial.name)

@@ -24,6 +24,8 @@ class Done:
     counts: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    #: Of the code, where it is not that of the record.
+    commit: str = ""
 
 
 class Record:

@@ -12,7 +12,7 @@ from typing import Any
 
 _PIECE = 1 << 20
 #: Under this name, a JSON object says the checksum of all its other content.
-SEAL = "sha256"
+SEAL, _HEX_DIGITS = "sha256", 64
 #: What a formula of a spreadsheet begins with.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -148,12 +148,21 @@ def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
 def unsealed(content: Mapping[str, Any], source: object) -> dict[str, Any]:
     """What was sealed, or a ``ValueError`` if it has changed since; what was never sealed is as it is."""
     plain = {name: value for name, value in content.items() if name != SEAL}
-    if SEAL in content and content[SEAL] != _content_sha256(plain):
+    if content[SEAL] != _content_sha256(plain) if SEAL in content else _has_other_seal(content):
         raise ValueError(
             f"{source}: expected the content that its {SEAL} is of, but it was changed or damaged since; restore it, "
             f"or take out its line {SEAL!r} if you changed it yourself"
         )
     return plain
+
+
+def _has_other_seal(content: Mapping[str, Any]) -> bool:
+    """Whether the name of the checksum is what was damaged: another value is the checksum of all the rest."""
+    names = [name for name, value in content.items() if isinstance(value, str) and len(value) == _HEX_DIGITS]
+    return any(
+        content[name] == _content_sha256({other: value for other, value in content.items() if other != name})
+        for name in names
+    )
 
 
 def _content_sha256(content: Mapping[str, Any]) -> str:

@@ -187,6 +187,9 @@ def test_require_point_says_what_is_wrong_and_where(dtype):
         Lorentz(-0.6).require_point(x)
     assert Lorentz(-0.6).check_point(x, tolerance=1.0)
     assert not any(manifold.check_point(spoiled(3, value)) for value in (0.0, float("nan"), -x[3]))
+    spacelike = torch.tensor([[0.5, 1.0, 0.0]], dtype=dtype)  # <x,x> = 0.75: its first number is no time
+    with pytest.raises(ValueError, match=r"lift\(features\) adds it"):
+        manifold.require_point(spacelike)
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (3, 1)])

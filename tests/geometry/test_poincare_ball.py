@@ -30,3 +30,9 @@ def test_maps_and_distances_are_geoopts(curvature):
     torch.testing.assert_close(found, ball.dist(x, y, k=-c).square())
     far = into_ball(100 * x, c)
     torch.testing.assert_close(far.norm(dim=-1) * c.sqrt(), torch.full((20,), 1 - 1e-5, dtype=torch.float64))
+
+
+def test_mobius_addition_near_the_rim_is_that_of_a_line():
+    x, y = (torch.tensor([[value, 0.0]], dtype=torch.float64) for value in (0.9999, -0.9998))
+    expected = (0.9999 - 0.9998) / (1 - 0.9999 * 0.9998)
+    assert mobius_add(x, y, torch.tensor(1.0, dtype=torch.float64))[0, 0].item() == pytest.approx(expected, rel=1e-6)

@@ -77,3 +77,11 @@ def test_dropout_of_hidden_coordinates_has_its_gradient(p):
         torch.manual_seed(0)
         moved.append(block(x.detach() + sign * step)[..., 1:].sum().item())
     assert (moved[0] - moved[1]) / 2 == pytest.approx((slope * step).sum().item(), rel=1e-4, abs=1e-12)
+
+
+def test_inputs_have_gradients_where_weights_are_frozen():
+    layer = built("heads").requires_grad_(False)
+    x = plain.points(layer.manifold, 3, 6, dtype=torch.float64).requires_grad_()
+    with patch("hybonet.nn.linear.is_ordinary", return_value=False):
+        steps = layer(x)
+    plain.assert_same(layer(x), steps, [x], torch.float64)

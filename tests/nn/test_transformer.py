@@ -1,5 +1,6 @@
 """Encoder, decoder and Transformer: composition, masks, padding, step-by-step decoding, one manifold throughout."""
 
+import inspect
 import math
 
 import pytest
@@ -196,6 +197,12 @@ def test_causal_flag_is_the_causal_mask():
     assert not torch.allclose(out, model(src, tgt), atol=1e-3)
     mask = LorentzTransformer.generate_square_subsequent_mask(4)
     torch.testing.assert_close(model(src, tgt, src_mask=mask), model(src, tgt, src_is_causal=True))
+
+
+def test_arguments_and_sizes_are_torchs():
+    ours, torchs = (inspect.signature(each).parameters for each in (LorentzTransformer, nn.Transformer))
+    sizes = ("d_model", "nhead", "num_encoder_layers", "num_decoder_layers", "dim_feedforward", "dropout")
+    assert {name: ours[name].default for name in sizes} == {name: torchs[name].default for name in sizes}
 
 
 def test_transformer_is_encoder_then_decoder():

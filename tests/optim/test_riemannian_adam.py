@@ -557,3 +557,37 @@ def test_clipping_can_refuse_what_is_not_finite():
     with pytest.raises(ValueError, match=r"finite gradients, got a norm of nan of parameters of shape \(5, 4\)"):
         clip_grad_norm_(table.parameters(), 1.0, error_if_nonfinite=True)
     assert not clip_grad_norm_(table.parameters(), 1.0).isfinite()
+
+
+def test_sparse_gradients_of_more_than_rows_are_refused():
+    table = nn.Parameter(torch.zeros(3, 2, 2))
+    table.grad = torch.sparse_coo_tensor(torch.tensor([[1]]), torch.ones(1, 2, 2), (3, 2, 2))
+    with pytest.raises(ValueError, match="expected a sparse gradient of a vector or of rows"):
+        RiemannianAdam([table], lr=0.1).step()
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_coordinates_beyond_all_use_are_cut_at_either_side(sign):
+    table = LorentzEmbedding(3, 4, form="paper")
+    optimizer = RiemannianAdam(table, lr=0.1, update="chart")
+    with torch.no_grad():
+        table.weight[1, 2] = sign * 1e30
+    table.weight.grad = torch.zeros_like(table.weight)
+    before = table.weight[0].clone()
+    optimizer.step()
+    assert 1e4 < sign * table.weight[1, 2] < 1e8
+    torch.testing.assert_close(table.weight[0], before)
+
+
+def test_tables_of_more_than_two_dimensions_are_stepped_in_place():
+    torch.manual_seed(0)
+    flat = nn.Parameter(torch.randn(6, 4))
+    deep = nn.Parameter(flat.detach().clone().view(2, 3, 4))
+    turned = nn.Parameter(flat.detach().clone().view(2, 3, 4).transpose(0, 1).contiguous().transpose(0, 1))
+    for each in (flat, deep, turned):
+        optimizer = RiemannianAdam([each], lr=0.1)
+        for _ in range(2):
+            each.grad = each.detach().sin()
+            optimizer.step()
+    torch.testing.assert_close(deep.view(6, 4), flat)
+    torch.testing.assert_close(turned.reshape(6, 4), flat)

@@ -78,6 +78,18 @@ def test_the_race_that_chose_the_settings_has_a_checksum_too(finished: Path, tmp
     assert states(tmp_path / "run")["auto.json"] == "damaged"
 
 
+@pytest.mark.parametrize("name", ["config.json", "record.json"])
+def test_a_checksum_that_lost_its_name_is_noticed(finished: Path, tmp_path: Path, name: str) -> None:
+    shutil.copytree(finished, tmp_path / "run")
+    text = (tmp_path / "run" / name).read_text()
+    (tmp_path / "run" / name).write_text(text.replace('\n "sha256": "', '\n "sha056": "'))
+    with pytest.raises(ValueError, match=rf"{name}: expected the content that its sha256 is of"):
+        _ = Run(tmp_path / "run").record
+    without = [line for line in text.splitlines() if not line.startswith(' "sha256": "')]
+    (tmp_path / "run" / name).write_text("\n".join(without).replace(",\n}", "\n}"))
+    assert Run(tmp_path / "run").record == Run(finished).record  # taken out by hand
+
+
 def test_weights_that_lost_their_checksum_are_not_loaded(finished: Path, tmp_path: Path) -> None:
     """Damage to the name of the checksum in the header would otherwise make them a file of an earlier version."""
     shutil.copytree(finished, tmp_path / "run")

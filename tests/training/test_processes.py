@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 
 import pytest
 from torch import nn
@@ -23,7 +24,9 @@ def test_a_process_that_never_comes_is_not_waited_for_without_end(rank, monkeypa
     for name, value in {**two_processes(), "RANK": str(rank)}.items():
         monkeypatch.setenv(name, value)
     with (
-        pytest.raises(ValueError, match=r"2 processes that answer within rank_timeout=1 seconds.*--resume"),
+        pytest.raises(
+            ValueError, match=r"2 processes that answer within rank_timeout=1 seconds.*hangs \(\w.{10,}\);.*--resume"
+        ),
         joined_processes(LoopSettings(rank_timeout=1)),
     ):
         pass
@@ -53,3 +56,18 @@ def test_a_process_whose_peer_hangs_ends(tmp_path):
     first.wait(120)
     assert outcome.kind == "refused"
     assert outcome.value.startswith("expected 2 processes that answer within rank_timeout=2 seconds")
+
+
+def test_processes_wait_for_one_another():
+    where = two_processes()
+
+    def waiting(tell):
+        with joined_processes(LoopSettings(rank_timeout=120)) as processes:
+            time.sleep(processes.rank)
+            started = time.monotonic()
+            processes.wait_for_all()
+            return time.monotonic() - started
+
+    children = [Child(waiting, {**where, "RANK": str(rank)}) for rank in (0, 1)]
+    first, second = (each.wait() for each in children)
+    assert first.value > second.value + 0.5

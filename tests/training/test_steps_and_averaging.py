@@ -212,3 +212,11 @@ def test_the_end_tells_what_averaging_gave(row, said):
     with reporter.measuring("translating test sentences", 1000) as progress:
         progress(500)
     assert lines[3:] == ["translating test sentences (1,000)"]
+
+
+@pytest.mark.parametrize(("higher", "kept"), [(True, [2, 3]), (False, [1, 2])])
+def test_the_best_epochs_are_those_of_the_best_value(higher, kept, tmp_path):
+    snapshots = Snapshots(tmp_path, count=2, of="best", higher_is_better=higher)
+    for epoch, value in ((1, 0.1), (2, 0.2), (3, 0.3)):
+        snapshots.add(torch.nn.Linear(2, 2), epoch, value)
+    assert snapshots.epochs() == kept

@@ -136,6 +136,12 @@ def test_missing_numbers_and_words_become_numbers_and_are_noted(tmp_path: Path) 
     assert graph.features.shape == (50, 33)
     assert graph.features[:, :32].abs().sum(1).tolist() == [1.0] * 50
     assert any("hashed into 32 numbers" in note for note in graph.notes)
+    few = read(
+        tmp_path,
+        edges="n0,n1\n",
+        features="node,x\n" + "".join(f"n{at},{at if at < 2 else 'high'}\n" for at in range(5)),
+    )
+    assert few.features.shape == (5, 3)  # two numbers among five: words
     words = read(tmp_path, features="ann,red\nbob,red\ncat,blue\n")  # a first row like the others is no header
     assert words.features.shape == (3, 2)
 
@@ -250,3 +256,10 @@ def test_features_whose_squares_are_beyond_single_precision_are_scaled(sparse: b
     features = torch.tensor([[3e30, 4e30], [0.0, 15e30]])
     scaled = stretched(features.to_sparse_csr() if sparse else features, 1.0).to_dense()
     torch.testing.assert_close(scaled, torch.tensor([[0.3, 0.4], [0.0, 1.5]]))
+
+
+@pytest.mark.parametrize(("missing", "shown"), [(5, "'c4'; add"), (6, "'c4', …; add")])
+def test_of_many_nodes_without_a_label_the_first_are_named(tmp_path: Path, missing: int, shown: str) -> None:
+    features = "node,x\n" + "".join(f"c{at},{at}\n" for at in range(missing)) + "dog,1\n"
+    with pytest.raises(ValueError, match=f"got none for {missing}: .*{shown}"):
+        read(tmp_path, edges="c0,dog\n", features=features, labels="dog,red\n")

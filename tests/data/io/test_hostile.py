@@ -111,6 +111,7 @@ def test_arrays_of_every_layout_are_read() -> None:
         "columns": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
         "nothing": np.zeros((0, 4)),
         "one": np.array(7),
+        "one byte": np.array([7], dtype=np.int8),
         "text": np.array(["dog", "cat"]),
         "big": np.arange(3, dtype=">i4"),
     }

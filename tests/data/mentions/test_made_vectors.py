@@ -31,6 +31,11 @@ def test_mentions_are_typed_without_vectors(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("nowhere")
+def test_vectors_of_a_named_set_are_called_by_its_name_alone() -> None:
+    assert load_mentions("little-town").vectors.source == "little-town words"
+    assert "little-town" not in load_mentions("little-town", words="hashed").vectors.source
+
+
 def test_hashed_vectors_are_chosen_by_name_and_always_the_same() -> None:
     told, default = (load_mentions(ROWS * 2, words=words).vectors for words in ("hashed", None))
     assert told.sha256 == default.sha256 == load_mentions(ROWS * 2, words="hashed").vectors.sha256

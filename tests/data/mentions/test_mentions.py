@@ -150,6 +150,16 @@ def test_a_folder_of_ones_own(tmp_path):
     assert set(data.sha256) == {"train.jsonl", "dev.jsonl", "types.txt", "word vectors"}
 
 
+def test_types_that_nothing_is_learned_of_are_counted(tmp_path):
+    rows = [json.dumps({**GOOD, "y_str": [kind]}) + "\n" for kind in ("place", "river", "hill")]
+    files = {"train.jsonl": rows[0], "dev.jsonl": "".join(rows[:2]), "test.jsonl": "".join(rows)}
+    data = load_mentions(write_folder(tmp_path / "own", **files))
+    assert any("2 types of valid and test do not occur in train" in note for note in data.notes)
+    (tmp_path / "own/test.jsonl").unlink()
+    data = load_mentions(tmp_path / "own")
+    assert any("1 types of valid and test do not occur in train" in note for note in data.notes)
+
+
 def test_one_file_is_split_by_sentence_and_types_are_collected(tmp_path):
     folder = write_folder(tmp_path / "own", rows=40)
     rows = (folder / "train.jsonl").read_text().splitlines()

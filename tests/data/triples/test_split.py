@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hybonet.data import find_redundant_relations, split_triples
+from hybonet.data.triples.redundant_relations import triple_keys
 
 triples_of_small_graphs = st.lists(
     st.tuples(st.integers(0, 12), st.integers(0, 3), st.integers(0, 12)), min_size=30, max_size=150
@@ -162,3 +163,21 @@ def test_a_million_triples_take_seconds() -> None:
     begin = time.perf_counter()
     split_triples(triples)
     assert time.perf_counter() - begin < 10
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_relation_of_one_triple_or_of_one_pair_stays_in_train(seed: int) -> None:
+    every = torch.tensor([(head, 0, tail) for head in range(12) for tail in range(12)])
+    parts = split_triples(torch.cat((every, torch.tensor([(0, 1, 5)]))), valid=0.3, test=0.3, seed=seed)
+    assert 1 in parts.train[:, 1]
+    # Relation 1 is the inverse of 0 where there is one: it goes with it, and the last of it stays.
+    rare = torch.tensor([(tail, 1, head) for head, tail in ((0, 5), (2, 7), (3, 9))])
+    some = torch.tensor([(head, 0, tail) for head, tail in ((0, 5), (2, 7), (3, 9))])
+    others = torch.tensor([(head, 2, tail) for head in range(12) for tail in range(12)])
+    parts = split_triples(torch.cat((rare, some, others)), valid=0.3, test=0.3, seed=seed)
+    assert {0, 1, 2} <= set(parts.train[:, 1].tolist())
+
+
+def test_triples_that_cannot_be_numbered_are_refused() -> None:
+    with pytest.raises(ValueError, match="expected a graph whose triples can be numbered in 63 bits"):
+        triple_keys(np.zeros((1, 3), dtype=np.int64), 2**31, 2)

@@ -249,6 +249,12 @@ def test_the_fast_reading_equals_the_careful_one(rows: list[tuple[str, str, str]
         assert fast == [list(column) for column in zip(*table.rows, strict=True)]
 
 
+@pytest.mark.parametrize(("separator", "quoted", "fast"), [(",", "b", True), (",", '"b"', False), ("\t", '"b"', True)])
+def test_only_quoted_cells_of_csv_are_read_with_care(separator: str, quoted: str, fast: bool) -> None:
+    found = parse_table(f"a{separator}{quoted}\n".encode(), "facts", separator=separator).columns()
+    assert found == ([["a"], [quoted]] if fast else None)
+
+
 def test_line_numbers_survive_quoted_line_breaks() -> None:
     content = 'head,relation,tail,note\na,r,b,"two\nlines"\na,r,,fine\n'
     with pytest.raises(ValueError, match=r"facts.csv, line 4: expected a printable tail"):
