@@ -38,6 +38,6 @@ TRIALS = (
     Trial("processes", "One of two processes killed or stopped", 60, Processes, "trainings of two processes"),
     Trial("together", "Two processes started in one folder", 50, Together, "pairs"),
     Trial("damage", "Bits flipped, ends cut off", 120, Damage, "files, about a hundred times each file of a run"),
-    Trial("fuzz", "Made-up files for every reader", 210, Fuzz, "files"),
+    Trial("fuzz", "Made-up files for every reader", 240, Fuzz, "files"),
     Trial("soak", "Long training of the Transformer", 10, Soak, "steps"),
 )
