@@ -36,7 +36,7 @@ def test_vectors_of_a_named_set_are_called_by_its_name_alone() -> None:
     assert "little-town" not in load_mentions("little-town", words="hashed").vectors.source
 
 
-def test_hashed_vectors_are_chosen_by_name_and_always_the_same(nowhere: Path) -> None:
+def test_hashed_vectors_are_chosen_by_name_and_always_the_same(nowhere: None) -> None:
     told, default = (load_mentions(ROWS * 2, words=words).vectors for words in ("hashed", None))
     assert told.sha256 == default.sha256 == load_mentions(ROWS * 2, words="hashed").vectors.sha256
     alone = hashed_vectors(["Mayor"])
