@@ -145,7 +145,7 @@ def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
     return {**content, SEAL: _content_sha256(content)}
 
 
-def unsealed(content: Mapping[str, Any], source: object) -> dict[str, Any]:
+def unsealed(content: dict[str, Any], source: object) -> dict[str, Any]:
     """What was sealed, or a ``ValueError`` if it has changed since; what was never sealed is as it is."""
     plain = {name: value for name, value in content.items() if name != SEAL}
     if content[SEAL] != _content_sha256(plain) if SEAL in content else _has_other_seal(content):

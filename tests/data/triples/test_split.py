@@ -171,8 +171,8 @@ def test_a_relation_of_one_triple_or_of_one_pair_stays_in_train(seed: int) -> No
     parts = split_triples(torch.cat((every, torch.tensor([(0, 1, 5)]))), valid=0.3, test=0.3, seed=seed)
     assert 1 in parts.train[:, 1]
     # Relation 1 is the inverse of 0 where there is one: it goes with it, and the last of it stays.
-    rare = torch.tensor([(tail, 1, head) for head, tail in ((0, 5), (2, 7), (3, 9))])
-    some = torch.tensor([(head, 0, tail) for head, tail in ((0, 5), (2, 7), (3, 9))])
+    pairs = ((0, 5), (7, 2), (3, 9))
+    rare, some = (torch.tensor(rows) for rows in ([(t, 1, h) for h, t in pairs], [(h, 0, t) for h, t in pairs]))
     others = torch.tensor([(head, 2, tail) for head in range(12) for tail in range(12)])
     parts = split_triples(torch.cat((rare, some, others)), valid=0.3, test=0.3, seed=seed)
     assert {0, 1, 2} <= set(parts.train[:, 1].tolist())
