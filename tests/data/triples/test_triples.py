@@ -425,6 +425,11 @@ def test_wrong_tensors_are_refused(change: dict[str, torch.Tensor], message: str
         TripleData(graph.entities, graph.relations, **parts)
 
 
+def test_relations_are_counted_the_most_frequent_first() -> None:
+    graph = TripleData.from_labels([("a", "seldom", "b"), ("a", "once", "b"), ("a", "twice", "b"), ("b", "twice", "a")])
+    assert [*graph.relation_counts().items()] == [("twice", 2), ("once", 1), ("seldom", 1)]
+
+
 def test_unknown_split_is_refused() -> None:
     with pytest.raises(ValueError, match=r"expected a split of train, valid, test or all, got 'dev'"):
         TripleData.from_labels(ROWS).triples("dev")
