@@ -1,6 +1,8 @@
 """Data of other libraries, as they are: frames, rows, factories and graphs give what files of the same content give."""
 
+import hashlib
 import json
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from hybonet.data import (
     load_mentions,
     load_treebank,
 )
+from hybonet.data.trees.conllu import conllu_text
 
 pandas = pytest.importorskip("pandas")
 
@@ -188,13 +191,16 @@ def test_pairs_of_sentences() -> None:
 def test_trees() -> None:
     trees = [*load_treebank("toy").test[:20]]
     split = load_treebank(trees)
+    assert split.sha256 == {"all": hashlib.sha256(conllu_text(trees).encode()).hexdigest()}  # as of a file of them
     assert (len(split.train), len(split.valid), len(split.test)) == (16, 2, 2)
     rows = [{"tokens": tree.words, "upos": tree.tags, "head": [str(head) for head in tree.heads]} for tree in trees]
     assert [tree.heads for tree in load_treebank(rows).train] == [tree.heads for tree in split.train]
     rows[3]["head"] = ["1"] * len(rows[3]["tokens"])
     with pytest.raises(ValueError, match="rows, row 4: expected one word with head 0"):
         load_treebank(rows)
-    assert len(load_treebank({"train": trees, "validation": trees, "test": trees}).valid) == 20
+    parts = load_treebank({"train": trees, "validation": trees, "test": trees})
+    assert len(parts.valid) == 20
+    assert parts.sha256 == dict.fromkeys(("train", "valid", "test"), split.sha256["all"])
 
 
 def test_mentions(tmp_path: Path) -> None:
@@ -230,6 +236,23 @@ def test_hierarchies() -> None:
         "1 edges were given again, and are kept once",
         "1 names had an edge to themselves, which is left out",
     )
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        lambda: load_knowledge_graph(TRIPLES),
+        lambda: load_graph([("a", "b")]),
+        lambda: load_corpus("toy"),
+        lambda: load_treebank("toy"),
+        lambda: load_mentions("little-town"),
+        lambda: load_hierarchy([("dog", "canine")]),
+    ],
+    ids=["kg", "graph", "text", "trees", "mentions", "hierarchy"],
+)
+def test_what_was_loaded_stays_as_its_checksum_says(load: Any) -> None:
+    with pytest.raises(FrozenInstanceError):
+        load().source = "another"
 
 
 # Names -------------------------------------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def memory_table(data: Any) -> MemoryTable:
     elif library in ("datasets", "pyarrow") and hasattr(data, "column_names") and hasattr(data, "__len__"):
         names = list(data.column_names)
         columns = [data.column(name).to_pylist() if library == "pyarrow" else list(data[name]) for name in names]
-    elif library in ("numpy", "torch") and getattr(data, "ndim", 0) == 2:
+    elif library in ("numpy", "torch") and getattr(data, "ndim", None) == 2:
         names, columns = (), [data[:, at].tolist() for at in range(data.shape[1])]
     elif isinstance(data, Iterable) and not isinstance(data, bytes | Mapping):
         source = "rows"
