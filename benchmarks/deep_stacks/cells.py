@@ -88,9 +88,17 @@ def multi30k(record: Record) -> Iterator[Cell]:
             yield cell("multi30k", "multi30k", layers, "torch", rate, 0, steps=320)
     for seed in SEEDS:
         for layers in DEPTHS:
-            rate = torch_rate(record, "multi30k", layers, steps=320)
+            rate = torch_rate(record, "multi30k", layers, steps=320, positions="centred")
             for model in SIDES:
                 yield cell("multi30k", "multi30k", layers, model, rate, seed)
+
+
+def positions(record: Record) -> Iterator[Cell]:
+    """Sines and cosines as they are, with the constant that all positions share, and learned vectors."""
+    for kind in ("centred", "sinusoidal", "learned"):
+        for seed in SEEDS:
+            for model in SIDES:
+                yield cell("positions", "multi30k", 2, model, 1e-2, seed, steps=320, positions=kind)
 
 
 def pieces(record: Record) -> Iterator[Cell]:
@@ -176,6 +184,7 @@ TOPICS: dict[str, Callable[[Record], Iterator[Cell]]] = {
     "pieces": pieces,
     "hypernyms": hypernyms,
     "multi30k": multi30k,
+    "positions": positions,
     "rates": rates,
     "seeds": seeds,
     "starts": starts,

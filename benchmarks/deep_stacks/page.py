@@ -35,6 +35,7 @@ def text(record: Record) -> str:
         main_table,
         rates,
         plateau,
+        positions,
         longer,
         pieces,
         starts,
@@ -72,7 +73,7 @@ def main_table(record: Record) -> str:
         topic = "multi30k" if task == "multi30k" else "small"
         steps = SETTINGS[task]["steps"]
         for layers in (*DEPTHS, 48) if task == "copy" else DEPTHS:
-            same = {"steps": 320} if topic == "multi30k" else {"topic": topic}
+            same = {"steps": 320, "positions": "centred"} if topic == "multi30k" else {"topic": topic}
             rate = torch_rate(record, task, layers, **same)
             wanted = {"topic": topic, "task": task, "layers": layers, "rate": rate, "steps": steps}
             ours, torch = (chosen(record, **wanted, model=side) for side in ("ours", "torch"))
@@ -150,6 +151,15 @@ def _short(record: Record, names: Iterable[str]) -> str:
         ratio = f"{mean(values) / mean(map(_perplexity, whole)):.3f}" if values and whole else "–"
         rows.append([name, spread(values, 1), ratio])
     return markdown_table(["block", "perplexity", "/ ours"], rows)
+
+
+def positions(record: Record) -> str:
+    """Perplexity of Multi30k after 320 steps with two layers at a large rate, by the kind of position vectors."""
+    rows = []
+    for kind in ("centred", "sinusoidal", "learned"):
+        sides = [chosen(record, topic="positions", positions=kind, model=side) for side in ("ours", "torch")]
+        rows.append([kind, *(spread(map(_perplexity, side), 1) for side in sides)])
+    return markdown_table(["positions", "ours", "torch"], rows)
 
 
 def pieces(record: Record) -> str:
