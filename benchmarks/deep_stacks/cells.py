@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from benchmarks.deep_stacks.hypernyms import train as name_hypernyms
@@ -171,6 +172,13 @@ def hypernyms(record: Record) -> Iterator[Cell]:
             yield naming(8, layers, model, 0, *_searched(record, 8, model))
 
 
+def namings(record: Record, topic: str, **changes: Any) -> Iterator[Cell]:
+    """More of naming hypernyms: with 8 coordinates, and settings found on mammals."""
+    for seed in SEEDS:
+        for model in ("torch/linear", "flat/log", "lorentz/geodesic"):
+            yield naming(8, 1, model, seed, *_searched(record, 8, model), topic=topic, **changes)
+
+
 def soaks(record: Record) -> Iterator[Cell]:
     """20,000 steps in parts."""
     for until in range(1000, 20_001, 1000):
@@ -185,13 +193,15 @@ TOPICS: dict[str, Callable[[Record], Iterator[Cell]]] = {
     "hypernyms": hypernyms,
     "multi30k": multi30k,
     "positions": positions,
+    "animals": partial(namings, topic="animals", below="animal.n.01"),
+    "rare": partial(namings, topic="rare", below="animal.n.01", rare=10),
     "rates": rates,
     "seeds": seeds,
     "starts": starts,
     "trials": trials,
     "soak": soaks,
 }
-_HOW = {"signal": signal, "soak": soak, "hypernyms": name_hypernyms}
+_HOW = {"signal": signal, "soak": soak, **dict.fromkeys(("hypernyms", "rare", "animals"), name_hypernyms)}
 
 
 def measure(wanted: Cell) -> Cell:
