@@ -89,14 +89,14 @@ def multi30k(record: Record) -> Iterator[Cell]:
             yield cell("multi30k", "multi30k", layers, "torch", rate, 0, steps=320)
     for seed in SEEDS:
         for layers in DEPTHS:
-            rate = torch_rate(record, "multi30k", layers, steps=320, positions="centred")
+            rate = torch_rate(record, "multi30k", layers, steps=320, positions="learned")
             for model in SIDES:
                 yield cell("multi30k", "multi30k", layers, model, rate, seed)
 
 
 def positions(record: Record) -> Iterator[Cell]:
     """Sines and cosines as they are, with the constant that all positions share, and learned vectors."""
-    for kind in ("centred", "sinusoidal", "learned"):
+    for kind in ("learned", "centred", "sinusoidal"):
         for seed in SEEDS:
             for model in SIDES:
                 yield cell("positions", "multi30k", 2, model, 1e-2, seed, steps=320, positions=kind)
