@@ -1,5 +1,8 @@
 """What people who work in Python expect: names that are numbers, tables as data, data frames as answers, notebooks."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import networkx
@@ -98,3 +101,22 @@ def test_a_notebook_shows_everything_once(ring, monkeypatch: pytest.MonkeyPatch)
     record = ring.record
     assert "MRR" in record._repr_html_()
     assert record == ring.run.record == hybonet.load(ring.run.folder).record
+
+
+def test_processes_of_torchrun_train_one_run_and_each_returns_it(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import hybonet\n"
+        "ring = [(f'n{i}', name, f'n{(i + step) % 9}') for i in range(9) for name, step in (('a', 1), ('b', 2))]\n"
+        "model = hybonet.train('kg', ring, epochs=1, dim=8, reporter=False)\n"
+        "print(model.run.folder, model.predict(head='n0', relation='a', top=1)[0]['label'])\n"
+    )
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", str(script)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore", "TMPDIR": str(tmp_path)}
+    for _ in range(3):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        if "SIGABRT" not in done.stderr:  # gloo's listener can abort as connections are made (pytorch/gloo#514)
+            break
+    assert done.returncode == 0, done.stderr[-3000:]
+    first, second = done.stdout.splitlines()
+    assert first == second
