@@ -46,8 +46,9 @@ class Candidate:
         name: a word or two.
         changes: what differs from the plain settings; nested ones by dotted names.
         why: what in the data speaks for it.
-        lead: added to its validation figure in the race: how far settings that learn slowly were behind at such a time
-            on other data, and were best in the end.
+        lead: share of what its validation figure lacks to a perfect one, 1, that is added to it in the race: how far
+            settings that learn slowly were behind at such a time on other data, and were best in the end. Where little
+            is lacking, they are no longer behind.
         twin: it is the Euclidean twin of the one before it.
     """
 
@@ -270,8 +271,9 @@ class Race:
         if figure is None:
             return math.inf, place
         sign = 1 if self.higher_is_better else -1
-        lead = candidate.lead + (self.chance if place == 0 else 0.0)
-        return -max(sign * figure, sign * self.guess) - lead, place
+        value = max(sign * figure, sign * self.guess)
+        lead = candidate.lead * max(0.0, sign - value) + (self.chance if place == 0 else 0.0)
+        return -value - lead, place
 
     def _order(self, best: Sequence[int]) -> list[int]:
         """Those that were left first, then by the last round that they ran in."""
