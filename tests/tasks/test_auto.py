@@ -219,7 +219,7 @@ def test_candidates_for_triples_follow_the_relations() -> None:
         found = of_triples(plain, TrainingGraph(TripleData.from_labels(triples)))
         settings = [auto.settings_of(plain, each, []) for each in found]
         assert getattr(settings[0], "tie_symmetric", False) == tied
-        assert settings[0].batch_size == 64
+        assert settings[0].batch_size == 128
         assert settings[-1].model == "MuRE"
 
 

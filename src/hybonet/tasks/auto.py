@@ -408,16 +408,22 @@ def guessing(spec: TaskSpec, task: Task, result: FitResult) -> dict[str, Any] | 
     return {"monitor": task.monitor, "figure": own, "guess": figure, "how": how}
 
 
-def guessing_note(found: Mapping[str, Any]) -> str:
-    """That a model is no better than guessing, and what to do.
+def guessing_note(record: Mapping[str, Any]) -> str:
+    """That a model is no better than guessing, and what to do; by its record.
 
     Example:
-        >>> guessing_note({"monitor": "f1", "figure": 0.0, "guess": 0.67, "how": "one class for all"}).split(";")[0]
+        >>> found = {"monitor": "f1", "figure": 0.0, "guess": 0.67, "how": "one class for all"}
+        >>> guessing_note({"guessing": found}).split(";")[0]
         'no better than guessing: validation f1 0.000, and 0.670 by one class for all'
+        >>> guessing_note({"guessing": found, "recipe": "auto"}).split(";")[1]
+        ' look at the data, which may not tell what is asked of them'
     """
+    found, remedy = record["guessing"], "look at the data, which may not tell what is asked of them"
+    if record.get("recipe") != NAME:
+        remedy = f"leave --recipe out, so that settings follow from the data, or {remedy}"
     return (
         f"no better than guessing: validation {found['monitor']} {found['figure']:.3f}, and {found['guess']:.3f} by "
-        f"{found['how']}; leave --recipe out, so that settings follow from the data, or look at the data"
+        f"{found['how']}; {remedy}"
     )
 
 

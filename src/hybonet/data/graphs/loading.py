@@ -151,7 +151,8 @@ def open_table(data: Any, row_is: str) -> SourceFile | Grid:
     if is_path(data):
         file = read_source(data)
         return replace(json_table(file).grid(row_is), sha256=file.sha256) if is_json(file) else file
-    if isinstance(data, Mapping):
+    # A pandas Series is a mapping by its index.
+    if isinstance(data, Mapping) or (library_of(data) == "pandas" and not hasattr(data, "columns")):
         data = list(data.items())
     table = data if isinstance(data, MemoryTable) else memory_table(data)
     return table.grid(row_is)

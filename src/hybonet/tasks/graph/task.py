@@ -72,7 +72,8 @@ class GraphLearningTask:
             if graph.labels is None:
                 raise ValueError(
                     f"{graph.source}: expected labels to learn classes from, got none; give a table of node and label "
-                    "(--labels FILE), or predict links (--task lp)"
+                    "(--labels FILE; of networkx, label_column= may name an attribute of the nodes), or predict links "
+                    "(--task lp)"
                 )
             if len(found := graph.labels[graph.labels >= 0].unique()) == 1:
                 raise ValueError(
