@@ -152,8 +152,33 @@ def test_a_graph_of_networkx_brings_isolated_nodes_and_labels() -> None:
     club.add_node("nobody")
     graph = load_graph(club, label_column="club")
     assert graph.statistics() == {"nodes": 35, "edges": 78, "features": 0, "classes": 2}
-    assert graph.notes == ("1 of 35 nodes have no label", "1 nodes have no edge")
+    weights = "attributes of edges are left out, weights included: weight"
+    assert graph.notes == (weights, "1 of 35 nodes have no label", "1 nodes have no edge")
     assert load_graph(club).labels is None
+    with pytest.raises(ValueError, match="Graph: expected nodes with the attribute 'Club', got club; name another"):
+        load_graph(club, label_column="Club")
+
+
+def test_what_a_graph_of_networkx_loses_is_said() -> None:
+    plain = networkx.Graph([(1, 2), (2, 3)])
+    assert load_graph(plain).notes == ()
+    assert load_graph(networkx.DiGraph(plain)).notes[0] == "edges have no direction here: that of the graph is left out"
+
+
+def test_labels_may_be_a_series_with_holes() -> None:
+    edges = pandas.DataFrame({"source": [1, 2, 3], "target": [2, 3, 4]})
+    labels = pandas.Series([7, None, 8, 7], index=[1, 2, 3, 4])  # floats, as one is missing
+    graph = load_graph(edges, labels=labels, allow_unlabelled=True)
+    assert (list(graph.nodes), graph.classes) == (["1", "2", "3", "4"], ("7", "8"))
+    assert graph.labels is not None
+    assert graph.labels.tolist() == [0, -1, 1, 0]
+    halves = load_graph([(1, 2), (2, 3)], labels={1: 0.5, 2: 1.0, 3: 2.0})
+    assert halves.classes == ("0.5", "1.0", "2.0")
+
+
+def test_names_of_equal_numbers_stand_in_one_order() -> None:
+    edges = [("007", "7"), ("07", "7"), ("7", "b")]
+    assert list(load_graph(edges).nodes) == list(load_graph(edges[::-1]).nodes) == ["007", "07", "7", "b"]
 
 
 def test_data_of_pyg_is_a_graph() -> None:

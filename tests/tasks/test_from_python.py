@@ -51,6 +51,12 @@ def test_tables_of_nodes_may_be_in_memory() -> None:
     assert model.graph.statistics() == {"nodes": 40, "edges": 40, "features": 1, "classes": 2}
 
 
+def test_labels_without_a_task_are_not_learned_and_that_is_said() -> None:
+    edges, labels = [(n, (n + s) % 40) for n in range(40) for s in (1, 2)], {n: "ab"[n % 2] for n in range(40)}
+    with pytest.warns(UserWarning, match="links are predicted; for the classes of the labels, say task=nc"):
+        hybonet.train("graph", edges, labels=labels, recipe="graph-lp", epochs=1, dim=4, reporter=False)
+
+
 @pytest.mark.parametrize(
     ("task", "data", "chosen", "told"),
     [

@@ -119,13 +119,13 @@ def train_in(run: Run, *, resume: bool, reporter: Reporter | bool = True) -> Non
             for line in said_besides(record):
                 say(line)
         elif "guessing" in record:
-            warnings.warn(auto.guessing_note(record["guessing"]), stacklevel=3)
+            warnings.warn(auto.guessing_note(record), stacklevel=3)
 
 
 def said_besides(record: Mapping[str, Any]) -> Iterator[str]:
     """What a person should know of a finished training beside its figures."""
     if "guessing" in record:
-        yield f"note: {auto.guessing_note(record['guessing'])}"
+        yield f"note: {auto.guessing_note(record)}"
     if "compare" in record:
         yield from comparison(record["compare"])
 
