@@ -73,7 +73,7 @@ def main_table(record: Record) -> str:
         topic = "multi30k" if task == "multi30k" else "small"
         steps = SETTINGS[task]["steps"]
         for layers in (*DEPTHS, 48) if task == "copy" else DEPTHS:
-            same = {"steps": 320, "positions": "learned"} if topic == "multi30k" else {"topic": topic}
+            same = {"steps": 320, "positions": "centred"} if topic == "multi30k" else {"topic": topic}
             rate = torch_rate(record, task, layers, **same)
             wanted = {"topic": topic, "task": task, "layers": layers, "rate": rate, "steps": steps}
             ours, torch = (chosen(record, **wanted, model=side) for side in ("ours", "torch"))
@@ -154,12 +154,14 @@ def _short(record: Record, names: Iterable[str]) -> str:
 
 
 def positions(record: Record) -> str:
-    """Perplexity of Multi30k after 320 steps with two layers at a large rate, by the kind of position vectors."""
+    """Perplexity of Multi30k after 320 steps by the kind of position vectors."""
     rows = []
     for kind in ("learned", "centred", "sinusoidal"):
-        sides = [chosen(record, topic="positions", positions=kind, model=side) for side in ("ours", "torch")]
+        wanted: Cell = {"topic": "positions", "positions": kind}
+        sides = [chosen(record, **wanted, layers=layers, model=side) for layers in (2, 6) for side in ("ours", "torch")]
         rows.append([kind, *(spread(map(_perplexity, side), 1) for side in sides)])
-    return markdown_table(["positions", "ours", "torch"], rows)
+    header = ["positions", "two layers at 1e-2: ours", "torch", "six layers at 3e-3: ours", "torch"]
+    return markdown_table(header, rows)
 
 
 def pieces(record: Record) -> str:

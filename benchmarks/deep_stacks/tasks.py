@@ -18,7 +18,7 @@ IGNORED = -100  # a label that is not asked for
 
 #: Words, tokens, sizes of models and of trainings, as they stand in records.
 _SMALL = {"width": 32, "heads": 4, "inner": 128, "words": 50, "length": 12, "batch": 16}
-_TEXT = {"width": 64, "heads": 4, "inner": 256, "words": 4000, "length": 100, "batch": 750, "positions": "learned"}
+_TEXT = {"width": 64, "heads": 4, "inner": 256, "words": 4000, "length": 100, "batch": 750, "positions": "centred"}
 SETTINGS: dict[str, dict[str, Any]] = {
     "copy": {**_SMALL, "steps": 150},
     "reversal": {**_SMALL, "steps": 300},
