@@ -16,7 +16,6 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import json
-import os
 import sys
 import time
 from collections import Counter
@@ -49,7 +48,7 @@ ROOMS = {
     "data/mentions": ("tests/data/mentions", "tests/data/test_in_memory.py"),
 }
 #: Sees defaults, which are no function's.
-_ALWAYS = "tests/test_defaults.py"
+_ALWAYS = "tests/test_defaults.py::test_defaults_are_those_that_are_written_down"
 _COMPARE = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
 _COMPARE |= {ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is}
 _ARITHMETIC = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult}
@@ -169,31 +168,38 @@ class _Broken(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 _OPTIONS = ["-n0", "-x", "-q", "-p", "no:cacheprovider", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)]
 
 
-def noticed(mutant: Mutant, tests: list[str], seconds: float, folder: Path) -> str:
-    """Which of the tests fails of it; empty if none does."""
-
-    def work(tell: object) -> str:
-        import pytest
-
-        os.chdir(folder)
-        failed: list[str] = []
-
-        class Listening:
-            def pytest_sessionstart(self) -> None:
-                sys.meta_path.insert(0, _Broken(mutant))  # before pytest's own, which takes files that it is given
-
-            def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-                if report.failed:
-                    failed.append(report.nodeid)
-
-        code = pytest.main([*_OPTIONS, *tests], plugins=[Listening()])
-        return failed[0] if failed else "" if code == 0 else f"exit {int(code)}"
-
-    outcome = Child(work).wait(_BESIDE + _TIMES * seconds)
+def noticed(mutant: Mutant, tests: list[str], seconds: float) -> str:
+    """Which of the tests fails of it, or that they hang, which they do not without it; empty if they pass."""
+    limit = _BESIDE + _TIMES * seconds
+    outcome = Child(lambda tell: _first_failure(tests, mutant)).wait(limit)
+    if outcome.kind == "hung" and Child(lambda tell: _first_failure(tests)).wait(limit).kind == "hung":
+        return noticed(mutant, tests, 4 * seconds)  # the machine is busy
     return outcome.value or "" if outcome.kind == "done" else outcome.kind
 
 
-def _calls(tests: tuple[str, ...]) -> dict[str, Any]:
+def _first_failure(tests: list[str], mutant: Mutant | None = None) -> str:
+    import pytest
+
+    order, failed = {name: place for place, name in enumerate(tests)}, list[str]()
+
+    class Listening:
+        def pytest_sessionstart(self) -> None:
+            if mutant:  # before pytest's own, which takes files that it is given
+                sys.meta_path.insert(0, _Broken(mutant))
+
+        def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+            items[:] = sorted((each for each in items if each.nodeid in order), key=lambda each: order[each.nodeid])
+
+        def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+            if report.failed:
+                failed.append(report.nodeid)
+
+    files = dict.fromkeys(str(ROOT / name.partition("::")[0]) for name in tests)
+    code = int(pytest.main([*_OPTIONS, *files], plugins=[Listening()]))
+    return failed[0] if failed else "" if code in (0, 5) else f"exit {code}"
+
+
+def _calls(tests: list[str]) -> dict[str, Any]:
     """Of every test that passes: its seconds, and what it calls as ``file:function``."""
 
     def work(tell: object) -> dict[str, Any]:
@@ -229,20 +235,22 @@ def _calls(tests: tuple[str, ...]) -> dict[str, Any]:
 
 
 class Tests:
-    """Which tests call what; what was seen of a folder is kept, by the content of its files."""
+    """Which tests call what; what was seen of a file is kept, by its content."""
 
     def __init__(self, kept: Path) -> None:
         self.kept = kept
 
     @cache  # noqa: B019 - lives as long as the command
     def of_room(self, room: str) -> dict[str, Any]:
-        paths = (*ROOMS[room], f"src/hybonet/{room}")
-        files = [path for each in paths for path in sorted(ROOT.glob(f"{each}/**/*.py") or [ROOT / each])]
-        digest = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
-        kept = self.kept / f"{room.replace('/', '-')}-{digest[:16]}.json"
-        if not kept.exists():
-            kept.write_text(json.dumps(_calls(tuple(str(ROOT / each) for each in paths))), encoding="utf-8")
-        return json.loads(kept.read_text(encoding="utf-8"))
+        paths = [ROOT / each for each in (*ROOMS[room], f"src/hybonet/{room}")]
+        files = [file for path in paths for file in (sorted(path.rglob("*.py")) if path.is_dir() else [path])]
+        places = {file: self.kept / f"{hashlib.sha256(file.read_bytes()).hexdigest()[:16]}.json" for file in files}
+        if new := [file for file, place in places.items() if not place.exists()]:
+            seen = _calls([*map(str, new)])
+            for file in new:
+                own = {name: each for name, each in seen.items() if ROOT / name.partition("::")[0] == file}
+                places[file].write_text(json.dumps(own), encoding="utf-8")
+        return {name: each for place in places.values() for name, each in json.loads(place.read_text()).items()}
 
     def of(self, mutant: Mutant, most: float) -> tuple[list[str], float]:
         """Those that call its function, or others of its file, in so many seconds; and how long they take."""
@@ -253,10 +261,10 @@ class Tests:
         for name, (seconds, called) in self.of_room(room).items():
             if any(each == exact if mutant.function else each.startswith(exact) for each in called):
                 found.append((own not in name and mutant.file not in name, seconds, name))
-        total, chosen = 0.0, [str(ROOT / _ALWAYS)]
+        total, chosen = 0.0, [_ALWAYS]
         for _, seconds, name in sorted(found):
             if total + seconds <= most or len(chosen) == 1:
-                chosen.append(str(ROOT / name))
+                chosen.append(name)
                 total += seconds
         return chosen, total
 
@@ -299,7 +307,7 @@ def main() -> int:
         if mutant.key in known and not again:
             continue
         chosen, seconds = tests.of(mutant, _AGAIN if again else _SECONDS)
-        known[mutant.key] = noticed(mutant, chosen, seconds, ROOT)
+        known[mutant.key] = noticed(mutant, chosen, seconds)
         content = json.dumps({**origin, "mutants": known}, indent=1) + "\n"
         options.record.write_text(content, encoding="utf-8")
         print(f"{'noticed' if known[mutant.key] else 'SURVIVES'}  {mutant.key}  {known[mutant.key]}", flush=True)

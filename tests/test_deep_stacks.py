@@ -123,6 +123,13 @@ def test_held_out_ancestors_are_no_parents_and_are_not_told():
     assert 0.7 < (noisy & told).sum().item() / told.sum().item() < 0.9
 
 
+def test_rare_ancestors_are_asked_for_alone():
+    settings = cells.naming(4, 1, "flat/log", 0, 0.1, 0.3, epochs=10)
+    told, test = hypernyms.split(0, 0.5, 0.0)[1::2]
+    assert 0 < (test & (told.sum(0) < 5)).sum() < 0.1 * test.sum()
+    assert hypernyms.train({**settings, "rare": 5})["map"] < hypernyms.train(settings)["map"]
+
+
 @pytest.mark.parametrize("name", ["torch/linear", "flat/log", "lorentz/geodesic"])
 def test_namers_learn(name):
     settings = cells.naming(4, 1, name, 0, 0.1, 0.3, epochs=10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from benchmarks.deep_stacks.hypernyms import train as name_hypernyms
@@ -88,9 +89,17 @@ def multi30k(record: Record) -> Iterator[Cell]:
             yield cell("multi30k", "multi30k", layers, "torch", rate, 0, steps=320)
     for seed in SEEDS:
         for layers in DEPTHS:
-            rate = torch_rate(record, "multi30k", layers, steps=320)
+            rate = torch_rate(record, "multi30k", layers, steps=320, positions="learned")
             for model in SIDES:
                 yield cell("multi30k", "multi30k", layers, model, rate, seed)
+
+
+def positions(record: Record) -> Iterator[Cell]:
+    """Sines and cosines as they are, with the constant that all positions share, and learned vectors."""
+    for kind in ("learned", "centred", "sinusoidal"):
+        for seed in SEEDS:
+            for model in SIDES:
+                yield cell("positions", "multi30k", 2, model, 1e-2, seed, steps=320, positions=kind)
 
 
 def pieces(record: Record) -> Iterator[Cell]:
@@ -163,6 +172,13 @@ def hypernyms(record: Record) -> Iterator[Cell]:
             yield naming(8, layers, model, 0, *_searched(record, 8, model))
 
 
+def namings(record: Record, topic: str, **changes: Any) -> Iterator[Cell]:
+    """More of naming hypernyms: with 8 coordinates, and settings found on mammals."""
+    for seed in SEEDS:
+        for model in ("torch/linear", "flat/log", "lorentz/geodesic"):
+            yield naming(8, 1, model, seed, *_searched(record, 8, model), topic=topic, **changes)
+
+
 def soaks(record: Record) -> Iterator[Cell]:
     """20,000 steps in parts."""
     for until in range(1000, 20_001, 1000):
@@ -176,13 +192,16 @@ TOPICS: dict[str, Callable[[Record], Iterator[Cell]]] = {
     "pieces": pieces,
     "hypernyms": hypernyms,
     "multi30k": multi30k,
+    "positions": positions,
+    "animals": partial(namings, topic="animals", below="animal.n.01"),
+    "rare": partial(namings, topic="rare", below="animal.n.01", rare=10),
     "rates": rates,
     "seeds": seeds,
     "starts": starts,
     "trials": trials,
     "soak": soaks,
 }
-_HOW = {"signal": signal, "soak": soak, "hypernyms": name_hypernyms}
+_HOW = {"signal": signal, "soak": soak, **dict.fromkeys(("hypernyms", "rare", "animals"), name_hypernyms)}
 
 
 def measure(wanted: Cell) -> Cell:

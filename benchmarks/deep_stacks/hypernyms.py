@@ -1,8 +1,9 @@
 """Held-out hypernyms: a stack reads [word, mark] and names, at the word's place, its ancestors; some it was never told.
 
-WordNet's mammals, the first parent of each alone. Half of the ancestors that are not parents are held out, 30 % of
-those to choose by. The table is tied between input and output. Mean average precision is filtered: ancestors that are
-not asked for are taken out of the ranking.
+WordNet's mammals, or all below a noun; the first parent of each alone. Half of the ancestors that are not parents are
+held out, 30 % of those to choose by. The table is tied between input and output. Mean average precision is filtered:
+ancestors that are not asked for are taken out of the ranking. With ``rare``, only ancestors of fewer words than that
+are asked for.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from torch import Tensor, nn
 
 from benchmarks.deep_stacks.models import start
 from benchmarks.deep_stacks.plain import Pieces, PlainStack
-from hybonet.data import load_hierarchy
+from hybonet.data import Hierarchy, load_hierarchy
 from hybonet.nn import (
     LorentzDistanceHead,
     LorentzEmbedding,
@@ -98,15 +99,27 @@ class Namer(nn.Module):
 
 
 @cache
-def split(seed: int, share: float, noise: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def tree(below: str | None) -> Hierarchy:
+    """WordNet's mammals, or a noun with all below it."""
+    if below is None:
+        return load_hierarchy("wordnet_mammals")
+    nouns = load_hierarchy("wordnet_nouns")
+    top = nouns.names.index(below)
+    kept = {top, *nouns.below(top).tolist()}
+    edges = [(nouns.names[child], nouns.names[up]) for child, up in nouns.edges.tolist() if {child, up} <= kept]
+    return Hierarchy.from_edges(edges, source=below)
+
+
+@cache
+def split(seed: int, share: float, noise: float, below: str | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Masks ``(nodes, nodes)`` of ancestors: all, told, to choose by, to test by. ``share`` of those that may be held
     out are; ``noise`` of those told are nodes at random instead.
     """
-    mammals = load_hierarchy("wordnet_mammals")
+    words = tree(below)
     generator = torch.Generator().manual_seed(seed)
-    true, parents = torch.zeros(2, len(mammals), len(mammals), dtype=torch.bool)
-    for node in mammals.topological_order:
-        for parent in mammals.parents[node][:1]:
+    true, parents = torch.zeros(2, len(words), len(words), dtype=torch.bool)
+    for node in words.topological_order:
+        for parent in words.parents[node][:1]:
             parents[node, parent] = True
             true[node] = true[parent] | parents[node]
     far = true & ~parents
@@ -116,7 +129,7 @@ def split(seed: int, share: float, noise: float) -> tuple[Tensor, Tensor, Tensor
     wrong = told & (torch.rand(far.shape, generator=generator) < noise)
     rows = wrong.nonzero()[:, 0]
     told = told & ~wrong
-    told[rows, torch.randint(len(mammals), (len(rows),), generator=generator)] = True
+    told[rows, torch.randint(len(words), (len(rows),), generator=generator)] = True
     return true, told, valid, test
 
 
@@ -132,7 +145,9 @@ def average_precision(scores: Tensor, wanted: Tensor, known: Tensor) -> float:
 
 def train(cell: Cell) -> Cell:
     """MAP on test and of the choice, at the best epoch of the choice."""
-    true, told, valid, test = split(cell["seed"], cell["held_out"], cell["noise"])
+    true, told, valid, test = split(cell["seed"], cell["held_out"], cell["noise"], cell.get("below"))
+    if "rare" in cell:
+        test = test & (told.sum(0) < cell["rare"])
     torch.manual_seed(cell["seed"])
     model = Namer(len(true), cell)
     tables = {*model.table.parameters(), *model.mark.parameters()}

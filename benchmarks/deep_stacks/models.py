@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.deep_stacks.plain import Pieces, PlainStack
+from benchmarks.deep_stacks.tasks import positions
 from hybonet.nn import (
     LorentzDistanceHead,
     LorentzEmbedding,
@@ -62,8 +63,7 @@ class Lorentz(nn.Module):
         form = {"form": options["form"]} if "form" in options else {}
         self.table = LorentzEmbedding(cell["words"], width, **form)
         self.position = None
-        if cell["task"] != "copy":
-            kind: Any = "sinusoidal" if translates else "learned"
+        if kind := positions(cell):
             self.position = LorentzPositionalEncoding(width, cell["length"], kind=kind, **form)
         if translates:
             self.target_table = LorentzEmbedding(cell["words"], width, **form)
@@ -113,9 +113,10 @@ class Torch(nn.Module):
         for table in self.tables:
             nn.init.normal_(table.weight, std=width**-0.5)
         position = None
-        if self.translates:
-            position = nn.Parameter(sinusoids(cell["length"], width).float(), requires_grad=False)
-        elif cell["task"] != "copy":
+        if (kind := positions(cell)) in ("sinusoidal", "centred"):
+            codes = sinusoids(cell["length"], width, centred=kind == "centred").float()
+            position = nn.Parameter(codes, requires_grad=False)
+        elif kind == "learned":
             position = nn.Parameter(torch.randn(cell["length"], width) * (scales.POSITION_STD if tricks else 0.02))
         self.position = position
         sizes = (width, cell["heads"], cell["inner"], 0.0, activation)

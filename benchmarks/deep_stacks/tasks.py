@@ -18,15 +18,21 @@ IGNORED = -100  # a label that is not asked for
 
 #: Words, tokens, sizes of models and of trainings, as they stand in records.
 _SMALL = {"width": 32, "heads": 4, "inner": 128, "words": 50, "length": 12, "batch": 16}
+_TEXT = {"width": 64, "heads": 4, "inner": 256, "words": 4000, "length": 100, "batch": 750, "positions": "learned"}
 SETTINGS: dict[str, dict[str, Any]] = {
     "copy": {**_SMALL, "steps": 150},
     "reversal": {**_SMALL, "steps": 300},
     "brackets": {**_SMALL, "words": 2 * KINDS, "steps": 300},
-    "multi30k": {"width": 64, "heads": 4, "inner": 256, "words": 4000, "length": 100, "batch": 750, "steps": 1000},
+    "multi30k": {**_TEXT, "steps": 1000},
 }
 WARM_UP = {"multi30k": 60}
 
 Batch = tuple[tuple[Tensor, ...], Tensor]
+
+
+def positions(cell: dict[str, Any]) -> Any:
+    """The kind of position vectors; copying needs none."""
+    return None if cell["task"] == "copy" else cell.get("positions", "learned")
 
 
 def batches(cell: dict[str, Any]) -> Iterator[Batch]:

@@ -1,6 +1,8 @@
 """Data of other libraries, as they are: frames, rows, factories and graphs give what files of the same content give."""
 
+import hashlib
 import json
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from hybonet.data import (
     load_mentions,
     load_treebank,
 )
+from hybonet.data.trees.conllu import conllu_text
 
 pandas = pytest.importorskip("pandas")
 
@@ -149,8 +152,33 @@ def test_a_graph_of_networkx_brings_isolated_nodes_and_labels() -> None:
     club.add_node("nobody")
     graph = load_graph(club, label_column="club")
     assert graph.statistics() == {"nodes": 35, "edges": 78, "features": 0, "classes": 2}
-    assert graph.notes == ("1 of 35 nodes have no label", "1 nodes have no edge")
+    weights = "attributes of edges are left out, weights included: weight"
+    assert graph.notes == (weights, "1 of 35 nodes have no label", "1 nodes have no edge")
     assert load_graph(club).labels is None
+    with pytest.raises(ValueError, match="Graph: expected nodes with the attribute 'Club', got club; name another"):
+        load_graph(club, label_column="Club")
+
+
+def test_what_a_graph_of_networkx_loses_is_said() -> None:
+    plain = networkx.Graph([(1, 2), (2, 3)])
+    assert load_graph(plain).notes == ()
+    assert load_graph(networkx.DiGraph(plain)).notes[0] == "edges have no direction here: that of the graph is left out"
+
+
+def test_labels_may_be_a_series_with_holes() -> None:
+    edges = pandas.DataFrame({"source": [1, 2, 3], "target": [2, 3, 4]})
+    labels = pandas.Series([7, None, 8, 7], index=[1, 2, 3, 4])  # floats, as one is missing
+    graph = load_graph(edges, labels=labels, allow_unlabelled=True)
+    assert (list(graph.nodes), graph.classes) == (["1", "2", "3", "4"], ("7", "8"))
+    assert graph.labels is not None
+    assert graph.labels.tolist() == [0, -1, 1, 0]
+    halves = load_graph([(1, 2), (2, 3)], labels={1: 0.5, 2: 1.0, 3: 2.0})
+    assert halves.classes == ("0.5", "1.0", "2.0")
+
+
+def test_names_of_equal_numbers_stand_in_one_order() -> None:
+    edges = [("007", "7"), ("07", "7"), ("7", "b")]
+    assert list(load_graph(edges).nodes) == list(load_graph(edges[::-1]).nodes) == ["007", "07", "7", "b"]
 
 
 def test_data_of_pyg_is_a_graph() -> None:
@@ -188,13 +216,16 @@ def test_pairs_of_sentences() -> None:
 def test_trees() -> None:
     trees = [*load_treebank("toy").test[:20]]
     split = load_treebank(trees)
+    assert split.sha256 == {"all": hashlib.sha256(conllu_text(trees).encode()).hexdigest()}  # as of a file of them
     assert (len(split.train), len(split.valid), len(split.test)) == (16, 2, 2)
     rows = [{"tokens": tree.words, "upos": tree.tags, "head": [str(head) for head in tree.heads]} for tree in trees]
     assert [tree.heads for tree in load_treebank(rows).train] == [tree.heads for tree in split.train]
     rows[3]["head"] = ["1"] * len(rows[3]["tokens"])
     with pytest.raises(ValueError, match="rows, row 4: expected one word with head 0"):
         load_treebank(rows)
-    assert len(load_treebank({"train": trees, "validation": trees, "test": trees}).valid) == 20
+    parts = load_treebank({"train": trees, "validation": trees, "test": trees})
+    assert len(parts.valid) == 20
+    assert parts.sha256 == dict.fromkeys(("train", "valid", "test"), split.sha256["all"])
 
 
 def test_mentions(tmp_path: Path) -> None:
@@ -230,6 +261,23 @@ def test_hierarchies() -> None:
         "1 edges were given again, and are kept once",
         "1 names had an edge to themselves, which is left out",
     )
+
+
+@pytest.mark.parametrize(
+    "load",
+    [
+        lambda: load_knowledge_graph(TRIPLES),
+        lambda: load_graph([("a", "b")]),
+        lambda: load_corpus("toy"),
+        lambda: load_treebank("toy"),
+        lambda: load_mentions("little-town"),
+        lambda: load_hierarchy([("dog", "canine")]),
+    ],
+    ids=["kg", "graph", "text", "trees", "mentions", "hierarchy"],
+)
+def test_what_was_loaded_stays_as_its_checksum_says(load: Any) -> None:
+    with pytest.raises(FrozenInstanceError):
+        load().source = "another"
 
 
 # Names -------------------------------------------------------------------------------------------------------------

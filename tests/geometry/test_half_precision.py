@@ -94,3 +94,13 @@ def test_all_pairs_are_symmetric_to_the_edge_of_float16() -> None:
     opposite = G.lift(torch.tensor([[-200.0, 0.0]], dtype=torch.float16), K=-1.0)
     longest = G.geodesic_of(torch.tensor(torch.finfo(torch.float16).max, dtype=torch.float16), K=-1.0)
     assert G.cdist(-opposite * torch.tensor([-1.0, 1.0, 1.0]).half(), opposite, K=-1.0) == longest  # overflows
+
+
+@pytest.mark.parametrize(
+    ("dtype", "rounded", "wrong"), [(torch.bfloat16, 8.125, 8.1875), (torch.float16, 8.0703125, 8.078125)]
+)
+def test_a_point_may_be_off_by_rounding_and_by_no_more(dtype, rounded, wrong):
+    """Times of a point at 8, which should be 8.0623: off by 1.5 and 3 % of time squared, or by 0.2 and 0.4 %."""
+    manifold, space = G.Lorentz(), [8.0, 0.0]
+    assert manifold.check_point(torch.tensor([rounded, *space], dtype=dtype))
+    assert not manifold.check_point(torch.tensor([wrong, *space], dtype=dtype))

@@ -221,6 +221,15 @@ def test_pairs_must_have_equally_many_coordinates():
         manifold.dist(torch.ones(()), torch.ones(()))
 
 
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3)])
+def test_pairs_may_be_single_points_or_have_any_dimensions_in_front(shape):
+    manifold = Lorentz(-0.5)
+    x, y = (manifold.random_normal(*shape, 4, generator=seeded(seed)) for seed in (1, 2))
+    for name in ("dist", "sqdist", "logmap"):
+        torch.testing.assert_close(getattr(manifold, name)(x, y), getattr(G, name)(x, y, K=-0.5))
+    torch.testing.assert_close(manifold.inner(x, y), G.inner(x, y))
+
+
 def test_check_makes_methods_verify_their_points():
     strict, lax = Lorentz(check=True), Lorentz()
     good = strict.random_normal(2, 3, generator=seeded())

@@ -109,6 +109,19 @@ def test_short_sentences_and_nothing_but_punctuation(heads: tuple[int, ...]) -> 
     assert scores == ProbeScores(uuas=0.0, dspr=0.0, root=1.0, nspr=0.0)
 
 
+def test_two_words_are_an_edge_and_a_root() -> None:
+    tree = DependencyTree(("Go", "on"), ("VERB", "ADV"), (0, 1))
+    assert measured([tree], *noisy([tree], 0.0)) == ProbeScores(uuas=1.0, dspr=0.0, root=1.0, nspr=0.0)
+
+
+def test_of_equal_distances_the_first_pair_wins_in_long_sentences_too() -> None:
+    generator = torch.Generator().manual_seed(0)
+    for n in (5, 20, 50, 120):
+        distances = torch.randint(1, 4, (n, n), generator=generator).triu(1)
+        tree = spanning_tree(distances.double()).triu().nonzero().tolist()
+        assert {frozenset(edge) for edge in tree} == kruskal(distances, list(range(n)))
+
+
 def test_ranks_and_constant_rows() -> None:
     values = torch.randint(0, 4, (6, 9), generator=torch.Generator().manual_seed(1))
     assert mean_ranks(values).tolist() == [rankdata(row).tolist() for row in values]

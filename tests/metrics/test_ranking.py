@@ -69,7 +69,8 @@ def test_questions_without_known_answers_are_answered_too():
     rows, answers = known.of(torch.tensor([5, 0, 0]), torch.tensor([1, 0, 1]))
     assert (rows.tolist(), answers.tolist()) == ([1], [1])
     empty = KnownAnswers(torch.zeros(0, 3, dtype=torch.long), 2)
-    assert empty.of(torch.tensor([0]), torch.tensor([0]))[0].numel() == 0
+    rows, answers = empty.of(torch.tensor([0]), torch.tensor([0]))
+    assert (rows.tolist(), answers.tolist()) == ([], [])
 
 
 def test_metrics_of_known_ranks():
@@ -79,6 +80,28 @@ def test_metrics_of_known_ranks():
     assert metrics["mean_rank"] == 6.0
     assert metrics["adjusted_mean_rank"] == pytest.approx(6.0 / 11.0)
     assert metrics["adjusted_mean_rank_index"] == pytest.approx(1 - 5.0 / 10.0)
+
+
+def test_a_coin_toss_between_two_candidates_has_index_zero():
+    ranks = Ranks(torch.tensor([1.0, 2.0]), torch.tensor([2, 2]))
+    assert ranking_metrics(ranks)["adjusted_mean_rank_index"] == pytest.approx(0.0)
+    alone = Ranks(torch.tensor([1.0]), torch.tensor([1]))  # of one candidate, the only rank is perfect
+    assert ranking_metrics(alone)["adjusted_mean_rank_index"] == 1.0
+
+
+class Elsewhere(torch.Tensor):
+    """Numbers that say they lie on a GPU."""
+
+    device = torch.device("cuda")
+
+
+@pytest.mark.parametrize("ties", ["realistic", "optimistic", "pessimistic"])
+def test_scores_of_other_devices_are_counted_alike(ties):
+    generator = torch.Generator().manual_seed(0)
+    scores = torch.randint(0, 6, (20, 30), generator=generator).float()  # many ties
+    truth = torch.randint(30, (20,), generator=generator)
+    there, here = (filtered_ranks(each, truth, ties=ties).rank for each in (scores.as_subclass(Elsewhere), scores))
+    assert there.tolist() == here.tolist()
 
 
 def test_a_constant_score_is_a_coin_toss_only_with_realistic_ties():

@@ -72,3 +72,14 @@ def test_nothing_right_is_no_division_by_zero():
     kept.add(torch.tensor([[0.9, 0.1]]), torch.tensor([[0, 0]]))
     assert kept.measure()["total"]["f1"] == 0.0
     assert kept.measure()["b"]["precision"] == 0.0
+
+
+def test_intervals_hold_the_scores_and_are_narrow_where_mentions_are_many():
+    kept = TypePredictions(LEVELS, NAMES)
+    kept.add(*random_case(mentions=2000))
+    total = kept.measure()["total"]
+    intervals = kept.intervals()
+    assert set(intervals) == {"precision", "recall", "f1"}
+    for name, (low, high) in intervals.items():
+        assert low < total[name] < high
+        assert high - low < 0.1

@@ -88,6 +88,12 @@ class TestDistanceHead:
         assert head.weight.manifold is manifold
         assert bool((head.bias == 0).all())
 
+    @pytest.mark.parametrize(("init_std", "length"), [(None, 3**-0.5), (0.2, 0.2 * 64**0.5)])
+    def test_scaled_class_points_start_at_their_length(self, init_std, length):
+        """In units of R; by default that of rows of a linear layer of torch's."""
+        head = LorentzDistanceHead(65, 500, init_std=init_std, manifold=Lorentz(-0.5))
+        assert head.points()[:, 1:].norm(dim=-1).mean().item() == pytest.approx(2**0.5 * length, rel=0.02)
+
     @pytest.mark.parametrize("form", ["scaled", "paper"])
     def test_from_embedding_starts_equal_and_is_trained_apart(self, manifold, dtype, form):
         table = LorentzEmbedding(9, 5, form=form, manifold=manifold, dtype=dtype)

@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from hybonet import Lorentz
 from hybonet.geometry import random_rotation, transform
@@ -14,16 +15,18 @@ from hybonet.nn.norm import _Sphere
 from . import plain
 
 
-def test_is_the_written_formula(K, dtype):
+@pytest.mark.parametrize("gains", [True, False])
+def test_is_the_written_formula(K, dtype, gains):
     manifold = Lorentz(K, learnable=True).to(dtype)
-    norm = LorentzNorm(6, manifold=manifold, dtype=dtype)
-    with torch.no_grad():
-        norm.weight.normal_()
+    norm = LorentzNorm(6, gains=gains, manifold=manifold, dtype=dtype)
+    for weight in norm.parameters(recurse=False):
+        nn.init.normal_(weight)
     x = plain.points(manifold, 3, 4, 6, dtype=dtype).requires_grad_()
-    space = x[..., 1:] / x[..., 1:].norm(dim=-1, keepdim=True) * norm.weight * 2.0 * (-1 / manifold.K).sqrt()
+    space = x[..., 1:] / x[..., 1:].norm(dim=-1, keepdim=True) * 2.0 * (-1 / manifold.K).sqrt()
+    space = space * norm.weight if gains else space
     expected = torch.cat(((space.square().sum(-1, keepdim=True) - 1 / manifold.K).sqrt(), space), -1)
-    plain.assert_same(norm(x), expected, [x, norm.weight, manifold.log_neg_curvature], dtype)
-    plain.assert_same(norm(x[0, 0]), norm(x)[0, 0], [x, norm.weight], dtype)  # one point alone
+    plain.assert_same(norm(x), expected, [x, *norm.parameters()], dtype)
+    plain.assert_same(norm(x[0, 0]), norm(x)[0, 0], [x, *norm.parameters()], dtype)  # one point alone
 
 
 def test_points_come_to_one_radius_and_keep_their_direction(manifold, dtype):
@@ -53,6 +56,18 @@ def test_the_origin_stays_and_gradients_are_finite(manifold, dtype, size):
         torch.testing.assert_close(y[0], manifold.origin(4, dtype=dtype))
         with torch.no_grad():
             torch.testing.assert_close(norm(x), y)
+
+
+def test_a_row_of_infinity_becomes_the_origin_and_has_no_gradient(manifold, dtype):
+    norm = LorentzNorm(3, manifold=manifold, dtype=dtype)
+    x = torch.tensor([[torch.inf, torch.inf, 0.0], [1.5, 1.0, 0.5]], dtype=dtype, requires_grad=True)
+    with pytest.warns(UserWarning, match="infinite coordinate at row 0"):
+        y = norm(x)
+    torch.testing.assert_close(y[0], manifold.origin(3, dtype=dtype))
+    of_x, of_gains = plain.gradients(y[:, 1:].prod(-1).sum(), [x, norm.weight])
+    assert not of_x[0].any()
+    assert bool(of_x[1].any())
+    assert bool(of_gains.isfinite().all())
 
 
 def test_first_and_second_derivatives():

@@ -4,12 +4,15 @@ import copy
 
 import pytest
 import torch
-from torch import nn
+from torch import distributed, nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.tensor import Shard, distribute_tensor
 
 from hybonet import Lorentz
 from hybonet.geometry import egrad2rgrad, inner
 from hybonet.nn import LorentzEmbedding
 from hybonet.optim import RiemannianAdam, clip_grad_norm_
+from reliability.children import Child
 
 pytestmark = pytest.mark.usefixtures("either_way")
 
@@ -42,6 +45,28 @@ def test_sparse_gradients_are_clipped_as_dense_ones():
     norms = [clip_grad_norm_(table.parameters(), 0.01) for table in (dense, sparse)]
     assert norms[0].item() == pytest.approx(norms[1].item())
     torch.testing.assert_close(sparse.weight.grad.to_dense(), dense.weight.grad)
+
+
+def test_gradients_that_are_shared_out_have_the_norm_of_whole_ones():
+    """As FSDP2 shares them out by rows; one process has all of them."""
+    torch.manual_seed(0)
+    table, linear = LorentzEmbedding(6, 4, form="paper"), nn.Linear(4, 3, bias=False)
+    for p in (table.weight, linear.weight):
+        p.grad = torch.randn_like(p)
+
+    def shared_out(tell):
+        distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+        mesh, parts = init_device_mesh("cpu", (1,)), []
+        for p in (table.weight, linear.weight):
+            part = nn.Parameter(distribute_tensor(p.detach(), mesh, [Shard(0)]))
+            part.grad = distribute_tensor(p.grad, mesh, [Shard(0)])
+            parts.append(part)
+        parts[0].manifold, parts[0].space_only = table.manifold, table.weight.space_only
+        return clip_grad_norm_(parts, 0.5).item(), clip_grad_norm_(parts, 0.5).item()
+
+    before, after = Child(shared_out).wait().value
+    assert before == pytest.approx(clip_grad_norm_([table.weight, linear.weight], 0.5).item())
+    assert after == pytest.approx(0.5, rel=1e-4)
 
 
 def test_torchs_own_clipping_works_too():

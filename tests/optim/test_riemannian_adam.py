@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import math
 
 import pytest
 import torch
@@ -566,10 +567,11 @@ def test_sparse_gradients_of_more_than_rows_are_refused():
         RiemannianAdam([table], lr=0.1).step()
 
 
+@pytest.mark.parametrize("make", optimizers(), ids=KINDS)
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-def test_coordinates_beyond_all_use_are_cut_at_either_side(sign):
+def test_coordinates_beyond_all_use_are_cut_at_either_side(make, sign):
     table = LorentzEmbedding(3, 4, form="paper")
-    optimizer = RiemannianAdam(table, lr=0.1, update="chart")
+    optimizer = make(table)
     with torch.no_grad():
         table.weight[1, 2] = sign * 1e30
     table.weight.grad = torch.zeros_like(table.weight)
@@ -591,3 +593,58 @@ def test_tables_of_more_than_two_dimensions_are_stepped_in_place():
             optimizer.step()
     torch.testing.assert_close(deep.view(6, 4), flat)
     torch.testing.assert_close(turned.reshape(6, 4), flat)
+
+
+@pytest.mark.parametrize("make", optimizers(), ids=KINDS)
+@pytest.mark.parametrize("turned", [False, True])
+def test_points_in_more_than_two_dimensions_are_stepped_in_place(make, turned):
+    """Of turned memory there are no rows to look at: they are copied, and put back."""
+    torch.manual_seed(0)
+    manifold = Lorentz(-0.7)
+    start = manifold.random_normal(2, 3, 5)
+    deep = nn.Parameter(start.transpose(0, 1).contiguous().transpose(0, 1) if turned else start.clone())
+    flat = nn.Parameter(start.reshape(6, 5).clone())
+    for each in (flat, deep):
+        optimizer = make([{"params": [each], "manifold": manifold}])
+        for _ in range(2):
+            each.grad = each.detach().sin()
+            optimizer.step()
+    torch.testing.assert_close(deep.reshape(6, 5), flat)
+    assert not torch.allclose(deep, start, atol=1e-3)
+
+
+def far_point(*space):
+    table = LorentzEmbedding(1, 4, form="paper")
+    with torch.no_grad():
+        table.weight[0, 1:] = torch.tensor(space)
+    return table
+
+
+def test_the_moment_of_a_row_that_is_brought_back_is_tangent_there():
+    table = far_point(1e30, 1e30, 1e30)
+    optimizer = RiemannianAdam(table, lr=0.1)
+    table.weight.grad = torch.tensor([[0.0, 1.0, 2.0, 3.0]])
+    optimizer.step()
+    x, (m_time, *m) = table.weight[0, 1:].double(), optimizer.state[table.weight]["exp_avg"][0].double()
+    assert x.norm().item() == pytest.approx(2.0**19, rel=1e-4)
+    assert m_time.item() == pytest.approx((x @ torch.stack(m) / (1 + x @ x).sqrt()).item(), rel=1e-4)
+
+
+def test_a_step_that_leads_out_of_reach_is_cut_and_its_moment_stays_as_long():
+    """Nearly across, and a little outward. A moment of length r has no coordinates beyond r times the point's time."""
+    table = far_point(math.sinh(12.9), 0.0, 0.0)
+    optimizer = RiemannianAdam(table, lr=12.0, betas=(0.9, 0.999))
+    table.weight.grad = torch.tensor([[0.0, -1e-13, 1.0, 0.0]])
+    optimizer.step()
+    x, m = table.weight[0, 1:].double(), optimizer.state[table.weight]["exp_avg"][0, 1:].double()
+    assert math.sinh(12.9) < x.norm() <= 2.0**19
+    assert m.norm() <= 0.1 * 1.01 * (1 + x @ x).sqrt()
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.9])
+def test_a_step_however_long_keeps_its_direction(momentum):
+    table = far_point(0.0, 0.0, 0.0)
+    table.weight.grad = torch.tensor([[0.0, 3e9, -4e9, 0.0]])
+    RiemannianSGD(table, lr=1.0, momentum=momentum).step()
+    assert table.weight[0, 1] < -1e5
+    torch.testing.assert_close(table.weight[0, 2], -4 / 3 * table.weight[0, 1])

@@ -84,3 +84,12 @@ def test_small_groups_are_other_and_without_groups_there_is_no_legend(figures: l
     draw_groups(flat, torch.full((100,), -1), names, Path("points.png"), title="", note="Plain.")
     assert legend(figures[1]) is None
     assert any("One colour" in text.get_text() for text in figures[1].axes[0].texts)
+
+
+def test_named_points_have_their_names_beside_them(figures: list[Figure]) -> None:
+    flat = torch.tensor([[-0.9, 0.0], [0.0, 0.0], [0.9, 0.0], [0.0, 0.9]])
+    named = {1: "hub", 3: "$x_1$ " + "long " * 10}
+    draw_groups(flat, torch.full((4,), -1), [], Path("points.png"), title="", note="", named=named)
+    found = {text.get_text() for text in figures[0].axes[0].texts}
+    assert "hub" in found
+    assert any("long" in text and text.endswith("…") for text in found)

@@ -73,6 +73,16 @@ def test_the_race_finds_what_learns_and_says_so(points: Path) -> None:
     assert again.record["test"] == model.record["test"]
 
 
+def test_a_lead_is_a_share_of_what_is_lacking(points: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings with a lead do not pass those that are all but perfect."""
+    slow = replace(STUCK, lead=0.6)
+    monkeypatch.setattr(toy_task, "candidates", lambda settings, data: [slow, QUICK])
+    model = _train(points / "run", budget=36)
+    figures = json.loads((points / "run" / "auto.json").read_text())["rounds"][0]["trials"]
+    assert figures["stuck"]["figure"] + 0.6 > figures["quick"]["figure"]  # as a sum, the lead would decide
+    assert model.record["auto"]["chosen"] == "quick"
+
+
 def test_what_a_person_fixes_stays_and_a_recipe_means_no_race(points: Path) -> None:
     fixed = _train(points / "fixed", lr=0.03, budget=36)
     assert fixed.run.settings.lr == 0.03
@@ -133,6 +143,43 @@ def _tree(columns: int) -> GraphData:
     )
 
 
+def test_features_in_large_units_are_brought_to_one_scale(tmp_path: Path) -> None:
+    tree = _tree(5)
+    assert tree.features is not None
+    incomes = replace(tree, features=torch.cat((tree.features, 50_000 + 10_000 * tree.features[:, :1]), dim=1))
+    scaled = {"scale_columns": True, "input_radius": 3.0}
+    for task in ("lp", "nc"):
+        settings = GraphSettings(task=task)
+        assert all(scaled.items() <= dict(each.changes).items() for each in candidates(settings, incomes))
+        assert not any("scale_columns" in each.changes for each in candidates(settings, tree))
+    sparse = replace(incomes, features=incomes.features.to_sparse_csr())
+    assert "scale_columns" not in candidates(GraphSettings(), sparse)[0].changes  # zeros stay zeros
+    assert candidates(GraphSettings(), sparse)[0].changes["input_radius"] == 3.0
+    assert "features are 48,775 long on average" in candidates(GraphSettings(), incomes)[0].why
+    own = candidates(GraphSettings(inputs="learned"), incomes)
+    assert not any("input_radius" in each.changes for each in own)
+    model = hybonet.train("graph", incomes, task="nc", budget=0, epochs=1, reporter=False, out=tmp_path / "run")
+    x = model.task.x
+    assert torch.allclose(x.mean(0), torch.zeros(6), atol=1e-5)
+    assert torch.allclose(x.std(0), x.std(0)[0].expand(6), rtol=1e-4)
+    assert x.norm(dim=1).mean().item() == pytest.approx(3.0, rel=1e-5)
+    assert hybonet.load(tmp_path / "run").predict(node="n07") == model.predict(node="n07")
+
+
+def test_nodes_are_learned_by_heart_only_where_columns_are_many_for_them() -> None:
+    def first(nodes: int, columns: int, **settings) -> str:
+        edges = [(str((n - 1) // 2), str(n)) for n in range(1, nodes)]
+        graph = GraphData.from_edges(
+            edges, features=torch.randn(nodes, columns), labels=torch.arange(nodes) % 2, classes=("even", "odd")
+        )
+        return candidates(GraphSettings(task="nc", **settings), graph)[0].name
+
+    assert first(150, 60) == "dropout"
+    assert first(300, 60) == "four layers"
+    assert first(60, 10) == "four layers"
+    assert first(150, 60, inputs="learned") == "four layers"
+
+
 @pytest.mark.parametrize(("columns", "first"), [(0, "wide margin"), (5, "wide margin"), (200, "dropout")])
 def test_candidates_for_links_follow_the_features(columns: int, first: str) -> None:
     found = candidates(GraphSettings(task="lp"), _tree(columns))
@@ -172,7 +219,7 @@ def test_candidates_for_triples_follow_the_relations() -> None:
         found = of_triples(plain, TrainingGraph(TripleData.from_labels(triples)))
         settings = [auto.settings_of(plain, each, []) for each in found]
         assert getattr(settings[0], "tie_symmetric", False) == tied
-        assert settings[0].batch_size == 64
+        assert settings[0].batch_size == 128
         assert settings[-1].model == "MuRE"
 
 

@@ -1,5 +1,8 @@
 """What people who work in Python expect: names that are numbers, tables as data, data frames as answers, notebooks."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import networkx
@@ -46,6 +49,12 @@ def test_tables_of_nodes_may_be_in_memory() -> None:
     features = [(n, float(n)) for n in range(40)]
     model = hybonet.train("graph", edges, task="nc", labels=labels, features=features, epochs=1, dim=4, reporter=False)
     assert model.graph.statistics() == {"nodes": 40, "edges": 40, "features": 1, "classes": 2}
+
+
+def test_labels_without_a_task_are_not_learned_and_that_is_said() -> None:
+    edges, labels = [(n, (n + s) % 40) for n in range(40) for s in (1, 2)], {n: "ab"[n % 2] for n in range(40)}
+    with pytest.warns(UserWarning, match="links are predicted; for the classes of the labels, say task=nc"):
+        hybonet.train("graph", edges, labels=labels, recipe="graph-lp", epochs=1, dim=4, reporter=False)
 
 
 @pytest.mark.parametrize(
@@ -98,3 +107,23 @@ def test_a_notebook_shows_everything_once(ring, monkeypatch: pytest.MonkeyPatch)
     record = ring.record
     assert "MRR" in record._repr_html_()
     assert record == ring.run.record == hybonet.load(ring.run.folder).record
+
+
+def test_processes_of_torchrun_train_one_run_and_each_returns_it(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import hybonet, os, sys\n"
+        "ring = [(f'n{i}', name, f'n{(i + step) % 9}') for i in range(9) for name, step in (('a', 1), ('b', 2))]\n"
+        "model = hybonet.train('kg', ring, epochs=1, dim=8, reporter=False)\n"
+        "with open(os.path.join(sys.argv[1], os.environ['RANK']), 'w') as file:\n"
+        "    print(model.run.folder, model.predict(head='n0', relation='a', top=2), file=file)\n"
+    )
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore", "TMPDIR": str(tmp_path)}
+    for _ in range(3):
+        call = [*command, str(script), str(tmp_path)]
+        done = subprocess.run(call, env=environment, capture_output=True, text=True, check=False)
+        if "SIGABRT" not in done.stderr:  # gloo's listener can abort as connections are made (pytorch/gloo#514)
+            break
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert (tmp_path / "0").read_text() == (tmp_path / "1").read_text()

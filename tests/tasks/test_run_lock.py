@@ -170,6 +170,7 @@ def test_without_locks_of_the_system_the_named_process_counts(tmp_path: Path, mo
         (int(gone.stdout), about["host"], True),
         (int(gone.stdout), "elsewhere", False),
         (os.getppid(), about["host"], False),
+        (None, about["host"], False),  # who knows
     ]:
         (tmp_path / LOCK).write_text(json.dumps({**about, "pid": pid, "host": host}))
         if free:
@@ -178,6 +179,19 @@ def test_without_locks_of_the_system_the_named_process_counts(tmp_path: Path, mo
         else:
             with pytest.raises(ValueError, match=f"process {pid} on {host} since"), locked(tmp_path):
                 pass
+
+
+def test_without_locks_of_the_system_a_process_of_somebody_else_counts(tmp_path: Path, monkeypatch) -> None:
+    def not_ours(pid: int, number: int) -> None:
+        raise PermissionError(pid)
+
+    monkeypatch.setattr(lock, "fcntl", None)
+    with locked(tmp_path):
+        about = (tmp_path / LOCK).read_text()
+    (tmp_path / LOCK).write_text(about)
+    monkeypatch.setattr(os, "kill", not_ours)
+    with pytest.raises(ValueError, match=f"process {os.getpid()} on"), locked(tmp_path):
+        pass
 
 
 def test_the_lock_is_free_after_an_interruption(tmp_path: Path) -> None:

@@ -58,16 +58,19 @@ def test_a_process_whose_peer_hangs_ends(tmp_path):
     assert outcome.value.startswith("expected 2 processes that answer within rank_timeout=2 seconds")
 
 
-def test_processes_wait_for_one_another():
-    where = two_processes()
+def test_processes_wait_for_one_another(tmp_path, monkeypatch):
+    where, come = two_processes(), tmp_path / "come"
 
-    def waiting(tell):
+    def late(tell):
         with joined_processes(LoopSettings(rank_timeout=120)) as processes:
-            time.sleep(processes.rank)
-            started = time.monotonic()
+            time.sleep(1)
+            come.touch()
             processes.wait_for_all()
-            return time.monotonic() - started
 
-    children = [Child(waiting, {**where, "RANK": str(rank)}) for rank in (0, 1)]
-    first, second = (each.wait() for each in children)
-    assert first.value > second.value + 0.5
+    other = Child(late, {**where, "RANK": "1"})
+    for name, value in {**where, "RANK": "0"}.items():
+        monkeypatch.setenv(name, value)
+    with joined_processes(LoopSettings(rank_timeout=120)) as processes:
+        processes.wait_for_all()
+        assert come.exists()
+    assert other.wait().kind == "done"

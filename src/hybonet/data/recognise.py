@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
+from statistics import mode
 from typing import Any
 
 from hybonet.data.graphs.loading import is_edge_header
@@ -136,7 +136,7 @@ def _cells(lines: Sequence[str], file: SourceFile, separator: str) -> list[list[
 def _kind_of_rows(rows: Sequence[list[str]], file: SourceFile) -> Kind:
     if not rows:
         raise ValueError(f"{file.source}: expected data, got an empty file; check the path")
-    width = Counter(map(len, rows)).most_common(1)[0][0]
+    width = mode(map(len, rows))
     body = [row for row in rows[1:] if len(row) == width] or [row for row in rows if len(row) == width]
     header = [cell.casefold() for cell in rows[0]]
     numbers = [all(map(is_number, (row[at] for row in body))) for at in range(width)]

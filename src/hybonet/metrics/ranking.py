@@ -39,7 +39,8 @@ class KnownAnswers:
         They are looked up on the processor, and go to where the questions are.
         """
         if not len(self._questions):
-            return (torch.empty(0, dtype=torch.long, device=heads.device),) * 2
+            none = heads.new_empty(0, dtype=torch.long)
+            return none, none
         question = (heads * self.num_relations + relations).cpu()
         place = torch.searchsorted(self._questions, question).clamp_max(len(self._questions) - 1)
         begin = self._starts[place]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 import torch.nn.functional as F
@@ -16,6 +16,10 @@ from hybonet.nn.linear import LorentzLinear, linear_options
 from hybonet.nn.module import LorentzModule
 from hybonet.nn.scales import POSITION_STD, unit
 
+PositionKind = Literal["learned", "sinusoidal", "centred"]
+#: Positions whose centred vectors have a mean of zero. A number of its own, so that ``max_len`` changes no vector.
+_CENTRED = 100
+
 
 class LorentzPositionalEncoding(LorentzModule):
     r"""Add positions to points: :math:`y_s = x_s + l\,p_i`, time rebuilt, with the unit l of
@@ -24,7 +28,9 @@ class LorentzPositionalEncoding(LorentzModule):
     Args:
         d_model: ambient coordinates.
         max_len: positions available.
-        kind: ``"learned"`` vectors or the fixed ``"sinusoidal"`` ones.
+        kind: ``"learned"`` vectors; fixed ``"sinusoidal"`` ones; or ``"centred"``, which are sinusoidal without what
+            near positions have in common. More than half of a sinusoidal vector is a constant, since slow cosines
+            are near 1 at every place of a sentence; it tells no positions apart and disturbs training at large rates.
         dropout: on the sum; in the paper's form on the coordinates of the input.
         form: ``"scaled"``; or ``"paper"`` or ``"paper_code"``, where one linear layer of that form is shared by all
             positions, with :math:`p_i` (learned ones start at std 0.02) as its residual.
@@ -46,7 +52,7 @@ class LorentzPositionalEncoding(LorentzModule):
         d_model: int,
         max_len: int = 512,
         *,
-        kind: Literal["learned", "sinusoidal"] = "learned",
+        kind: PositionKind = "learned",
         dropout: float = 0.0,
         form: Literal["scaled", "paper", "paper_code"] = "scaled",
         manifold: Lorentz | None = None,
@@ -57,8 +63,8 @@ class LorentzPositionalEncoding(LorentzModule):
         super().__init__(manifold)
         if d_model < 2:
             raise ValueError(f"expected at least 2 ambient coordinates, got d_model={d_model}")
-        if kind not in ("learned", "sinusoidal"):
-            raise ValueError(f"expected kind 'learned' or 'sinusoidal', got {kind!r}")
+        if kind not in get_args(PositionKind):
+            raise ValueError(f"expected kind 'learned', 'sinusoidal' or 'centred', got {kind!r}")
         if not 0.0 <= dropout <= 1.0:
             raise ValueError(f"expected dropout probability between 0 and 1, got {dropout}")
         if form == "scaled" and linear:
@@ -88,7 +94,7 @@ class LorentzPositionalEncoding(LorentzModule):
         if self.kind == "learned":
             nn.init.normal_(self.position, std=0.02 if self.linear is not None else POSITION_STD)
         else:
-            self.position.copy_(sinusoids(*self.position.shape))
+            self.position.copy_(sinusoids(*self.position.shape, centred=self.kind == "centred"))
 
     def forward(self, x: Tensor, offset: int = 0, positions: Tensor | None = None) -> Tensor:
         if positions is not None:
@@ -117,13 +123,17 @@ class LorentzPositionalEncoding(LorentzModule):
         return f"{self.d_model}, max_len={self.max_len}, kind={self.kind}"
 
 
-def sinusoids(length: int, features: int) -> Tensor:
+def sinusoids(length: int, features: int, *, centred: bool = False) -> Tensor:
     """Sines and cosines of positions at wave lengths from 2π to 20,000π, ``(length, features)`` in float64.
+
+    ``centred`` takes off the mean over the first hundred positions, however many are asked for.
 
     Example:
         >>> sinusoids(2, 2)[0]
         tensor([0., 1.], dtype=torch.float64)
     """
+    if centred:
+        return sinusoids(length, features) - sinusoids(_CENTRED, features).mean(0)
     step = torch.arange(length, dtype=torch.float64)[:, None]
     pair = torch.arange(features, dtype=torch.float64)
     angle = step * torch.exp((pair - pair % 2) * (-math.log(10000.0) / features))

@@ -117,7 +117,7 @@ class RiemannianOptimizer(torch.optim.Optimizer):
             if k is not None and has_time(param):
                 fill_time(rows[0], k)
             for table, new in zip(tables, rows, strict=True):
-                if table is not None and new is not None:
+                if table is not None:
                     table.index_copy_(0, index, new)
         else:
             rows = [None if t is None else t.reshape(-1, t.shape[-1]) for t in tables]
@@ -125,5 +125,5 @@ class RiemannianOptimizer(torch.optim.Optimizer):
             if k is not None and has_time(param):
                 fill_time(rows[0], k)
             for table, new in zip(tables, rows, strict=True):
-                if table is not None and new is not None and table.data_ptr() != new.data_ptr():
+                if table is not None and table.data_ptr() != new.data_ptr():
                     table.copy_(new.view(table.shape))  # the table's memory had no rows to view

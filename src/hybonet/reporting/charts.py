@@ -11,6 +11,7 @@ from torch import Tensor
 
 from hybonet.reporting.disk import require_matplotlib
 from hybonet.reporting.headlines import look_up
+from hybonet.reporting.labels import write_labels
 from hybonet.reporting.lettering import dress
 from hybonet.reporting.pictures import Pictures, saved
 
@@ -30,7 +31,9 @@ NO_GROUP = "#cccccc"
 _LONG = 60.0  # seconds of training from which on time says more than epochs
 _LEAST_SHARE, _LEAST_SIZE = 0.01, 5  # of a group that gets a colour
 _WHOLE = 1.0  # width of points from which on the whole disk is drawn, which is 2 wide
-_LONGEST = 32  # letters of a group's name
+_LONGEST = 32  # letters of a name
+#: Points of a picture that have their names beside them, at most.
+NAMED = 40
 
 
 def draw_curves(
@@ -98,6 +101,7 @@ def draw_groups(
     kind: tuple[str, str] = ("branch", "branches"),
     none: str = "no branch",
     alone: str = "no branch of a hierarchy is large enough for one of its own",
+    named: Mapping[int, str] | None = None,
     dpi: int = 120,
 ) -> Figure:
     """Points of the disk coloured by group (-1: none), as large as they fit; ``flat (n, 2)``, ``group (n,)``.
@@ -109,7 +113,9 @@ def draw_groups(
         kind: what a group is called, and several.
         none: what the legend calls points that are of no group.
         alone: why all points have one colour, where they have.
+        named: points that get their names beside them where there is room, the most important first.
     """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.patches import Circle
 
     least = max(_LEAST_SIZE, _LEAST_SHARE * len(flat))
@@ -145,6 +151,18 @@ def draw_groups(
         name = shortened(name)
         if len(x):
             axes.scatter(x, y, s=12, c=colour, linewidths=0, label=f"{name} ({len(x):,})", zorder=2 + (number >= 0))
+    if named:
+        write_labels(
+            axes,
+            FigureCanvasAgg(figure).get_renderer(),
+            flat,
+            {point: shortened(name) for point, name in named.items()},
+            list(named),
+            important=len(named) // 2,
+            bold=torch.zeros(len(flat), dtype=torch.bool),
+            font_size=8,
+            obstacles=[],
+        )
     if shown:
         axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=10, markerscale=2.2)
     else:
@@ -155,6 +173,17 @@ def draw_groups(
         title, (0.5, 1), (0, above), "axes fraction", "offset points", ha="center", va="bottom", fontsize=12.5
     )
     return saved(figure, path, bbox_inches="tight", pad_inches=0.15)
+
+
+def most_linked(edges: Tensor, count: int) -> list[int]:
+    """Up to so many nodes, those with the most edges first; ``edges (n, 2)``.
+
+    Example:
+        >>> most_linked(torch.tensor([[0, 2], [1, 2], [2, 3], [1, 3]]), 3)
+        [2, 1, 3]
+    """
+    degrees = torch.bincount(edges.flatten())
+    return degrees.argsort(descending=True, stable=True)[:count].tolist()
 
 
 def new_figure(size: tuple[float, float], dpi: int, title: str) -> Figure:

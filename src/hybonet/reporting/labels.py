@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -124,7 +124,7 @@ def write_labels(
     axes: Axes,
     renderer: Any,
     flat: Tensor,
-    names: Sequence[str],
+    names: Sequence[str] | Mapping[int, str],
     order: Sequence[int],
     *,
     important: int,

@@ -67,20 +67,27 @@ def train(
             raise ValueError("expected no data, recipe or budget with resume=True: a run keeps its own; leave them out")
         run = Run(folder, of.name)
         run.change_settings(changes)
-    else:
-        reading = of.options.checked(options)
-        started_from, settings = settings_for(of, recipe, changes, reading, data)
-        about = about_settings(of, recipe, started_from, changes, budget, compare=compare)
-        resume = goes_on(folder, settings, overwrite=overwrite)
-        if resume:
-            run = Run(folder, of.name)
-        else:
-            loaded = load_data(of, data, settings, reading)
-            for note in (*notes_of(of, settings, loaded), *filter(None, (recipes_for(of, recipe, settings, data),))):
+        train_in(run, resume=True, reporter=reporter)
+        return load(run.folder)
+    reading = of.options.checked(options)
+    started_from, settings = settings_for(of, recipe, changes, reading, data)
+    about = about_settings(of, recipe, started_from, changes, budget, compare=compare)
+    resume = goes_on(folder, settings, overwrite=overwrite)
+    notes: list[str] = []
+
+    def begin() -> None:
+        loaded = load_data(of, data, settings, reading)
+        notes.extend((*notes_of(of, settings, loaded), recipes_for(of, recipe, settings, data)))
+        start(folder, of, settings, loaded, overwrite=overwrite, **about)
+
+    with joined_processes(settings) as processes:
+        folder = processes.agree(folder)  # each has a temporary one of its own
+        if not resume:
+            processes.main_first(begin)
+            for note in filter(None, notes):
                 warnings.warn(note, stacklevel=2)
-            run = start(folder, of, settings, loaded, overwrite=overwrite, **about)
-    train_in(run, resume=resume, reporter=reporter)
-    return load(run.folder)
+        train_in(Run(folder, of.name), resume=resume, reporter=reporter)
+    return load(folder)
 
 
 def load(folder: str | Path | Run) -> Predictor:
@@ -112,13 +119,13 @@ def train_in(run: Run, *, resume: bool, reporter: Reporter | bool = True) -> Non
             for line in said_besides(record):
                 say(line)
         elif "guessing" in record:
-            warnings.warn(auto.guessing_note(record["guessing"]), stacklevel=3)
+            warnings.warn(auto.guessing_note(record), stacklevel=3)
 
 
 def said_besides(record: Mapping[str, Any]) -> Iterator[str]:
     """What a person should know of a finished training beside its figures."""
     if "guessing" in record:
-        yield f"note: {auto.guessing_note(record['guessing'])}"
+        yield f"note: {auto.guessing_note(record)}"
     if "compare" in record:
         yield from comparison(record["compare"])
 

@@ -46,8 +46,9 @@ class Candidate:
         name: a word or two.
         changes: what differs from the plain settings; nested ones by dotted names.
         why: what in the data speaks for it.
-        lead: added to its validation figure in the race: how far settings that learn slowly were behind at such a time
-            on other data, and were best in the end.
+        lead: share of what its validation figure lacks to a perfect one, 1, that is added to it in the race: how far
+            settings that learn slowly were behind at such a time on other data, and were best in the end. Where little
+            is lacking, they are no longer behind.
         twin: it is the Euclidean twin of the one before it.
     """
 
@@ -270,8 +271,9 @@ class Race:
         if figure is None:
             return math.inf, place
         sign = 1 if self.higher_is_better else -1
-        lead = candidate.lead + (self.chance if place == 0 else 0.0)
-        return -max(sign * figure, sign * self.guess) - lead, place
+        value = max(sign * figure, sign * self.guess)
+        lead = candidate.lead * max(0.0, sign - value) + (self.chance if place == 0 else 0.0)
+        return -value - lead, place
 
     def _order(self, best: Sequence[int]) -> list[int]:
         """Those that were left first, then by the last round that they ran in."""
@@ -406,16 +408,22 @@ def guessing(spec: TaskSpec, task: Task, result: FitResult) -> dict[str, Any] | 
     return {"monitor": task.monitor, "figure": own, "guess": figure, "how": how}
 
 
-def guessing_note(found: Mapping[str, Any]) -> str:
-    """That a model is no better than guessing, and what to do.
+def guessing_note(record: Mapping[str, Any]) -> str:
+    """That a model is no better than guessing, and what to do; by its record.
 
     Example:
-        >>> guessing_note({"monitor": "f1", "figure": 0.0, "guess": 0.67, "how": "one class for all"}).split(";")[0]
+        >>> found = {"monitor": "f1", "figure": 0.0, "guess": 0.67, "how": "one class for all"}
+        >>> guessing_note({"guessing": found}).split(";")[0]
         'no better than guessing: validation f1 0.000, and 0.670 by one class for all'
+        >>> guessing_note({"guessing": found, "recipe": "auto"}).split(";")[1]
+        ' look at the data, which may not tell what is asked of them'
     """
+    found, remedy = record["guessing"], "look at the data, which may not tell what is asked of them"
+    if record.get("recipe") != NAME:
+        remedy = f"leave --recipe out, so that settings follow from the data, or {remedy}"
     return (
         f"no better than guessing: validation {found['monitor']} {found['figure']:.3f}, and {found['guess']:.3f} by "
-        f"{found['how']}; leave --recipe out, so that settings follow from the data, or look at the data"
+        f"{found['how']}; {remedy}"
     )
 
 

@@ -91,11 +91,11 @@ class TerminalReporter(Reporter):
     def advance(self, epoch: int, loss: float) -> None:
         self.batches += 1
         now = time.monotonic()
-        if now - self.drawn < (self.silence if self.bar is None else 0.1):
+        if now - self.drawn <= (self.silence if self.bar is None else 0.1):
             return
         self.drawn = now
         amount, unit = self.rate
-        speed = amount * self.batches / max(1e-9, now - self.started)
+        speed = amount * self.batches / (now - self.started)
         status = "  ".join(filter(None, (f"loss {loss:.4f}", self.metric, f"{speed:,.{int(speed < 10)}f} {unit}")))
         if self.bar is None:
             left = (self.total - self.done - self.batches) * (now - self.started) / self.batches

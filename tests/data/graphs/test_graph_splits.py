@@ -163,3 +163,13 @@ def test_airport_as_published_repeats_43_to_46_percent_of_its_test_nodes() -> No
     honest = split_nodes(graph)
     assert honest.repeated_in_train() == 0
     assert honest.sizes == (2232, 478, 478)
+
+
+def test_classes_of_a_few_nodes_are_held_out_together_and_none_leaves_train() -> None:
+    edges = torch.tensor([[n, n + 1] for n in range(59)])
+    labels = torch.arange(60) // 3
+    graph = GraphData.build(numbered_nodes(60), edges, labels=labels, classes=tuple(f"c{n}" for n in range(20)))
+    split = split_nodes(graph)
+    assert split.sizes == (42, 9, 9)
+    assert len(torch.cat((split.train, split.valid, split.test)).unique()) == 60
+    assert len(labels[split.train].unique()) == 20

@@ -44,12 +44,15 @@ def test_inconsistent_parts_are_refused(parts: dict[str, object], message: str) 
 
 
 def test_row_normalisation_is_the_same_dense_and_sparse() -> None:
-    dense = torch.tensor([[1.0, 3.0, 0.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 2.0]])
+    dense = torch.tensor([[1.0, 3.0, 0.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 2.0], [2.0, 0.0, -2.0]])
     csr = sparse_rows(
-        torch.tensor([0, 2, 2, 4]), torch.tensor([0, 1, 0, 2]), torch.tensor([1.0, 3.0, -1.0, 2.0]), (3, 3)
+        torch.tensor([0, 2, 2, 4, 6]),
+        torch.tensor([0, 1, 0, 2, 0, 2]),
+        torch.tensor([1.0, 3.0, -1.0, 2.0, 2.0, -2.0]),
+        (4, 3),
     )
     assert torch.equal(csr.to_dense(), dense)
-    expected = torch.tensor([[0.25, 0.75, 0.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 2.0]])
+    expected = torch.tensor([[0.25, 0.75, 0.0], [0.0, 0.0, 0.0], [-1.0, 0.0, 2.0], [0.0, 0.0, 0.0]])
     assert torch.equal(row_normalised(dense), expected)
     normalised = row_normalised(csr)
     assert normalised.layout == torch.sparse_csr

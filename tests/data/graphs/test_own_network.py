@@ -124,6 +124,11 @@ def test_a_header_is_seen_by_its_words_and_skipped(tmp_path: Path) -> None:
     unsure = read(tmp_path, edges="who,whom\n" + ring + "eve,sue\n")
     assert unsure.num_nodes == 10
     assert "--header" in unsure.notes[0]
+    below = read(tmp_path, edges="who,whom\neve,sue\n" + ring)  # the odd one out may stand anywhere
+    assert below.num_nodes == 10
+    again = read(tmp_path, edges="who,whom\nwho,sue\n" + ring)  # its word occurs again
+    assert again.num_nodes == 9
+    assert again.notes == ()
 
 
 def test_missing_numbers_and_words_become_numbers_and_are_noted(tmp_path: Path) -> None:

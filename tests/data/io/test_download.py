@@ -152,8 +152,9 @@ def test_missing_file_is_final(server: Server, tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
-def test_busy_server_is_asked_again(server: Server, tmp_path: Path) -> None:
-    server.statuses = [503, 429]
+@pytest.mark.parametrize("statuses", [[503, 429], [500, 502], [504, 408, 425]])
+def test_busy_server_is_asked_again(server: Server, tmp_path: Path, statuses: list[int]) -> None:
+    server.statuses = statuses
     assert fetch(server.url, tmp_path / "data.bin", sha256=SHA256).read_bytes() == CONTENT
 
 

@@ -64,9 +64,10 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch) -> No
     monkeypatch.setenv("HYBONET_MAX_BYTES", "1000")
     with pytest.raises(ValueError, match="expected at most 1,000 bytes, got 2,000"):
         read_source(tmp_path / "a.tsv")
-    monkeypatch.setenv("HYBONET_MAX_BYTES", "many")
-    with pytest.raises(ValueError, match="expected a positive number in the environment variable HYBONET_MAX_BYTES"):
-        read_source(tmp_path / "a.tsv")
+    for limit in ("many", "0", "-1", "nan", "inf", "1e18"):
+        monkeypatch.setenv("HYBONET_MAX_BYTES", limit)
+        with pytest.raises(ValueError, match=f"expected a positive number .* HYBONET_MAX_BYTES, got '{limit}'"):
+            read_source(tmp_path / "a.tsv")
 
 
 @pytest.mark.parametrize(

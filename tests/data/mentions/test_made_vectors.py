@@ -42,6 +42,10 @@ def test_hashed_vectors_are_chosen_by_name_and_always_the_same(nowhere: None) ->
     alone = hashed_vectors(["Mayor"])
     assert torch.equal(alone.vectors[0], told.vectors[told.words.index("mayor")])
     assert bool(torch.allclose(told.vectors.norm(dim=1), torch.ones(len(told.words))))
+    # A new version must not change them: what was trained would read other words.
+    torch.testing.assert_close(
+        alone.vectors[0, :4], torch.tensor([0.0239, -0.0578, -0.0815, 0.1006]), rtol=0, atol=1e-4
+    )
 
 
 def test_a_sentence_encoder_in_a_folder_makes_vectors(tmp_path: Path) -> None:

@@ -160,6 +160,27 @@ def test_types_that_nothing_is_learned_of_are_counted(tmp_path):
     assert any("1 types of valid and test do not occur in train" in note for note in data.notes)
 
 
+def test_mentions_without_types_are_counted(tmp_path):
+    bare = json.dumps({**GOOD, "y_str": []}) + "\n"
+    data = load_mentions(write_folder(tmp_path / "own", **{"train.jsonl": json.dumps(GOOD) + "\n" + bare * 2}))
+    assert any(note.startswith("2 mentions have no types") for note in data.notes)
+
+
+def test_a_folder_without_training_mentions_is_told_what_it_has(tmp_path):
+    with pytest.raises(ValueError, match=r"expected a file train.json or train.jsonl, got an empty folder; name it so"):
+        load_mentions(tmp_path)
+    (tmp_path / "rows.jsonl").write_text(json.dumps(GOOD))
+    with pytest.raises(ValueError, match=r"expected a file train.json or train.jsonl, got rows.jsonl; name it so"):
+        load_mentions(tmp_path)
+
+
+def test_glove_on_the_search_path_is_read_where_nothing_else_is_said(tmp_path, monkeypatch):
+    folder = write_folder(tmp_path / "own")
+    monkeypatch.setenv("HYBONET_DATA", str(tmp_path))
+    (folder / "words.txt").rename(tmp_path / "glove.6B.100d.txt")
+    assert load_mentions(folder).vectors.source == str(tmp_path / "glove.6B.100d.txt")
+
+
 def test_one_file_is_split_by_sentence_and_types_are_collected(tmp_path):
     folder = write_folder(tmp_path / "own", rows=40)
     rows = (folder / "train.jsonl").read_text().splitlines()

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections import Counter
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
@@ -77,6 +78,27 @@ def test_ways_are_drawn_with_their_probability_to_the_power(power):
         assert counts[way] / draws == pytest.approx(weight / sum(expected.values()), abs=0.02)
 
 
+def test_a_way_through_a_place_that_many_reach_is_not_drawn_too_often():
+    scores = {1: ("▁", -1.0), 2: ("a", -1.0), 3: ("aa", -1.4), 4: ("aaa", -1.9)}
+    expected = dict(every_way("▁aaaaa", {piece: (number, score) for number, (piece, score) in scores.items()}))
+    whole = sum(map(math.exp, expected.values()))
+    ways, random, draws = WaysToCut(SimpleNamespace(scores=lambda: scores), 1.0), Random(0).random, 20_000
+    counts = Counter(tuple(ways.draw([1, 4, 3], random)) for _ in range(draws))
+    for way, log in expected.items():
+        assert counts[way] / draws == pytest.approx(math.exp(log) / whole, abs=0.015)
+
+
+def test_how_a_sentence_is_cut_does_not_depend_on_how_it_was_cut_before(data):
+    pieces = data.source_tokenizer
+    usual = pieces.encode("the small dog saw a bird")
+    numbers = {piece: number for number, (piece, _) in pieces.scores().items()}
+    letters = [numbers[letter] for number in usual for letter in pieces.tokens([number])[0]]
+    assert len(letters) > len(usual)
+    ways = WaysToCut(pieces, 0.1)
+    for seed in range(20):
+        assert ways.draw(letters, Random(seed).random) == ways.draw(usual, Random(seed).random)
+
+
 def test_characters_without_a_piece_stay(data):
     numbers = data.source_tokenizer.encode("the small dog 雪 saw")
     unknown = data.source_tokenizer.encode("雪")[-1]
@@ -105,6 +127,19 @@ def test_none_is_longer_than_allowed(data):
     found = batches(data, 0, max_length=limit)
     assert all(len(row) <= limit + 1 for batch in found for side in batch for row in side)  # and its end
     assert any(len(row) > limit + 1 for batch in batches(data, 0) for side in batch for row in side)
+
+
+def test_a_drawn_sentence_as_long_as_allowed_is_taken_and_a_longer_one_is_not(data):
+    pairs, pieces = data.tokens["train"], data.source_tokenizer
+
+    def first(max_length):
+        sampling = SubwordSampling(pairs, pieces, data.target_tokenizer, power=0.2, max_length=max_length)
+        return sampling.draw(seed=5).source[0].tolist()
+
+    drawn, usual = first(1000), pairs.source[0].tolist()
+    assert len(drawn) > len(usual)
+    assert first(len(drawn)) == drawn
+    assert first(len(drawn) - 1) == usual
 
 
 def test_source_and_target_are_drawn_apart(data):

@@ -1,9 +1,12 @@
 """Token batches: everything once an epoch, nothing over the limit, and any place to go on from."""
 
+from dataclasses import FrozenInstanceError
+
 import pytest
 import torch
 
 from hybonet.data import load_corpus
+from hybonet.data.text.parallel_text import Pairs, ParallelText
 from hybonet.data.text.token_pairs import TokenBatches
 from hybonet.data.text.tokenizer import BOS, EOS, PAD
 from hybonet.data.text.translation_data import prepare
@@ -59,6 +62,22 @@ def test_processes_together_have_the_gradient_of_one(task):
         gradients.append([p.grad.clone() for p in model.parameters() if p.grad is not None])
     for alone, together in zip(*gradients, strict=True):
         torch.testing.assert_close(alone, together, rtol=1e-7, atol=1e-9)
+
+
+def test_numbers_of_a_sentence_cannot_be_put_in_place_of_others():
+    same = Pairs(("a dog",), ("ein Hund",))
+    data = prepare(ParallelText("dogs", ("en", "de"), {"train": same, "valid": same}), "words", 10)
+    pairs = data.tokens["train"]
+    for whole, part in ((data, "tokens"), (pairs, "source"), (pairs.source, "values")):
+        with pytest.raises(FrozenInstanceError):
+            setattr(whole, part, None)
+
+
+def test_training_pairs_of_more_than_a_hundred_tokens_are_left_out_unless_told_otherwise():
+    pairs = Pairs(("a " * 100, "a " * 101), ("b", "b"))
+    text = ParallelText("long", ("en", "de"), {"train": pairs, "valid": pairs})
+    assert prepare(text, "words", 10).statistics()["train"] == 1
+    assert prepare(text, "words", 10, max_length=101).statistics()["train"] == 2
 
 
 def test_a_sentence_longer_than_a_batch_is_refused(task):

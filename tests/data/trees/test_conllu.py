@@ -47,6 +47,11 @@ def test_words_alone_are_read(text: str) -> None:
     assert second.words == ("Va",)
 
 
+def test_after_a_multiword_token_its_own_space_counts() -> None:
+    (tree,) = parse(row("1-2", "_").replace("_\n", "SpaceAfter=No\n") + row(1, 0) + row(2, 1) + row(3, 1))
+    assert tree.text == "www"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

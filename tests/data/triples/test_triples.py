@@ -227,6 +227,12 @@ def test_every_bad_row_is_counted_and_the_first_ones_shown() -> None:
     assert lines[-1] == "  and 5 more"
 
 
+@pytest.mark.parametrize(("length", "shown"), [(80, "x" * 80), (81, "x" * 79 + "…")])
+def test_a_bad_row_of_eighty_characters_is_shown_whole_and_a_longer_one_cut(length: int, shown: str) -> None:
+    with pytest.raises(ValueError, match=f"got 1: '{shown}'"):
+        read_triple_file(in_memory(f"a\tr\tb\n{'x' * length}\n"))
+
+
 def test_different_faults_are_reported_together() -> None:
     with pytest.raises(ValueError, match="3 of 4 rows") as error:
         read_triple_file(in_memory("a\tr\tb\nonly\n\tr\t\nx\x00\tr\tb\n"))
@@ -417,6 +423,11 @@ def test_wrong_tensors_are_refused(change: dict[str, torch.Tensor], message: str
     parts = {"train": graph.train, "valid": graph.valid, "test": graph.test} | change
     with pytest.raises(ValueError, match=message):
         TripleData(graph.entities, graph.relations, **parts)
+
+
+def test_relations_are_counted_the_most_frequent_first() -> None:
+    graph = TripleData.from_labels([("a", "seldom", "b"), ("a", "once", "b"), ("a", "twice", "b"), ("b", "twice", "a")])
+    assert [*graph.relation_counts().items()] == [("twice", 2), ("once", 1), ("seldom", 1)]
 
 
 def test_unknown_split_is_refused() -> None:

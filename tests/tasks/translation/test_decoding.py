@@ -75,7 +75,7 @@ def plain_beam(model, source, beam, alpha):
         candidates.sort(key=lambda c: -c[1])
         ended += [(penalised(p, t[:-1], alpha), t[:-1]) for t, p in candidates[:beam] if t[-1] == END]
         open_ = [c for c in candidates if c[0][-1] != END][:beam]
-        if len(ended) >= beam:
+        if not open_ or (len(ended) >= beam and max(ended)[0] >= penalised(open_[0][1], open_[0][0], alpha)):
             break
     return sorted(ended, reverse=True)
 
@@ -86,6 +86,37 @@ def test_a_narrow_beam_does_what_plain_lists_do(model, beam):
         score, tokens = plain_beam(model, source, beam, 1.0)[0]
         assert tuple(best.tokens) == tokens
         assert math.isclose(best.score, score, rel_tol=1e-6)
+
+
+class Sure:
+    """Counts from 4 to 9 and ends: sure of every token, it gives the end a small chance before its time."""
+
+    begin, end, padding, max_length = 2, 3, 0, 20
+
+    def encode(self, source):
+        return source
+
+    def start(self, memory, beam=1):
+        return self
+
+    def reorder(self, rows):
+        pass
+
+    def step(self, last, cache):
+        logits = torch.full((len(last), 12), -9.0)
+        logits[:, self.end] = -3.0
+        following = torch.where(last == self.begin, 4, torch.where(last >= 9, self.end, last + 1))
+        return logits.scatter(1, following[:, None], 0.0)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_short_translations_that_end_early_do_not_end_the_search_for_the_best(alpha):
+    """A hypothesis ends at every step, so that as many as the beam is wide are there before the likeliest."""
+    [[best]] = beam_search(Sure(), torch.tensor([[4, 3]]), beam=2, length_penalty=alpha)
+    assert best.tokens == [4, 5, 6, 7, 8, 9]
+    [[best, second]] = beam_search(Sure(), torch.tensor([[4, 3]]), beam=4, n_best=2, length_penalty=alpha)
+    assert best.tokens == [4, 5, 6, 7, 8, 9]
+    assert best.score > second.score
 
 
 def test_greedy_takes_the_likeliest_token_every_time(model):

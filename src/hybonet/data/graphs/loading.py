@@ -91,7 +91,14 @@ def load_graph(
         if labels is None:
             key = str(label_column) if label_column is not None else "label"
             labels = {node: label for node, label in data.nodes(data=key) if label is not None} or None
+            if labels is None and label_column is not None:
+                there = ", ".join(sorted({str(name) for _, about in data.nodes(data=True) for name in about})) or "none"
+                raise ValueError(
+                    f"{type(data).__name__}: expected nodes with the attribute {key!r}, got {there[:80]}; name another "
+                    "with label_column=, or set it"
+                )
             label_column, allow_unlabelled = None, allow_unlabelled or len(labels or names) < len(names)
+        notes += _left_out(data)
         data = MemoryTable(type(data).__name__, (), [list(side) for side in zip(*data.edges(), strict=True)])
     if is_path(data):
         located = locate(data, "graph", given_options(load_graph, locals()))
@@ -144,7 +151,8 @@ def open_table(data: Any, row_is: str) -> SourceFile | Grid:
     if is_path(data):
         file = read_source(data)
         return replace(json_table(file).grid(row_is), sha256=file.sha256) if is_json(file) else file
-    if isinstance(data, Mapping):
+    # A pandas Series is a mapping by its index.
+    if isinstance(data, Mapping) or (library_of(data) == "pandas" and not hasattr(data, "columns")):
         data = list(data.items())
     table = data if isinstance(data, MemoryTable) else memory_table(data)
     return table.grid(row_is)
@@ -265,6 +273,13 @@ def _match(
         )
 
 
+def _left_out(graph: Any) -> list[str]:
+    """What a graph of networkx says of its edges, and a network has no place for."""
+    attributes = sorted({str(name) for *_, about in graph.edges(data=True) for name in about})
+    notes = [f"attributes of edges are left out, weights included: {', '.join(attributes)[:80]}"] * bool(attributes)
+    return notes + ["edges have no direction here: that of the graph is left out"] * graph.is_directed()
+
+
 def _natural(name: str) -> tuple[int, int, str]:
-    """Numbers by size, before names by letter."""
-    return (0, int(name), "") if name.isascii() and name.isdigit() else (1, 0, name)
+    """Numbers by size, before names by letter; 07 is another name than 7, and has a place of its own."""
+    return (0, int(name), name) if name.isascii() and name.isdigit() else (1, 0, name)

@@ -36,7 +36,7 @@ class NeighbourSampler:
         order = targets.argsort(stable=True)
         self.starts = torch.zeros(num_nodes + 1, dtype=torch.long)
         torch.cumsum(torch.bincount(targets, minlength=num_nodes), 0, out=self.starts[1:])
-        self.neighbours = sources[order].to(torch.int32 if num_nodes < 2**31 else torch.long)
+        self.neighbours = sources[order].to(torch.int32 if num_nodes <= torch.iinfo(torch.int32).max else torch.long)
         self._place = torch.full((num_nodes,), -1, dtype=torch.long)
         return order
 

@@ -42,16 +42,43 @@ def _reciprocal(sums: Tensor) -> Tensor:
     return torch.where(sums == 0, 0, 1 / sums)
 
 
+def scaled_columns(features: Tensor) -> Tensor:
+    """Columns less their means, divided by their standard deviations; one that says nothing becomes zero.
+
+    The result is dense. Sums are those of double precision.
+
+    Example:
+        >>> scaled_columns(torch.tensor([[1.0, 2000.0, 5.0], [3.0, 6000.0, 5.0]])).tolist()
+        [[-1.0, -1.0, 0.0], [1.0, 1.0, 0.0]]
+    """
+    values = features.to_dense().double()
+    centred = values - values.mean(0)
+    return (centred * _reciprocal(centred.square().mean(0).sqrt())).to(features.dtype)
+
+
 def stretched(features: Tensor, length: float) -> Tensor:
     """All features times one number, so that rows have the given length on average. Dense and CSR stay what they are.
 
     Lengths are those of double precision: squares of large features are beyond single.
     """
+    factor = length / mean_length(features)
+    return (
+        _with_values(features, features.values() * factor) if features.layout == torch.sparse_csr else features * factor
+    )
+
+
+def mean_length(features: Tensor) -> float:
+    """How long rows are on average, dense or CSR, in double precision.
+
+    Example:
+        >>> mean_length(torch.tensor([[3.0, 4.0], [0.0, 1.0]]))
+        3.0
+    """
     if features.layout == torch.sparse_csr:
         row, values = _entries(features)
         squares = torch.zeros(features.shape[0], dtype=torch.float64).index_add_(0, row, values.double().square())
-        return _with_values(features, values * (length / float(squares.sqrt().mean())))
-    return features * (length / float(torch.linalg.vector_norm(features, dim=1, dtype=torch.float64).mean()))
+        return float(squares.sqrt().mean())
+    return float(torch.linalg.vector_norm(features, dim=1, dtype=torch.float64).mean())
 
 
 def degrees(edges: Tensor, num_nodes: int) -> Tensor:

@@ -117,7 +117,8 @@ def split_links(
     if 2 * (num_valid + num_test) > possible:
         raise ValueError(
             f"{graph.source}: expected enough pairs without an edge for {num_valid + num_test:,} negatives and "
-            f"training, got {possible:,}; hold out fewer edges"
+            f"training, got {possible:,}; hold out fewer edges (valid=, test=), or give a graph of fewer: "
+            "where nearly all pairs are linked, there is little to predict"
         )
     order = np.arange(len(edges))
     random.shuffle(order)
@@ -199,10 +200,22 @@ def _published_split(labels: NDArray[np.int64], valid: float, test: float, seed:
 def _stratified_split(labels: NDArray[np.int64], valid: float, test: float, seed: int) -> NodeSplit:
     random = np.random.RandomState(seed)
     parts: list[list[NDArray[np.int64]]] = [[], [], []]
+    spare: list[NDArray[np.int64]] = []
+    left = 0
     for label in np.unique(labels[labels != UNLABELLED]):
         nodes = np.flatnonzero(labels == label)
         random.shuffle(nodes)
-        bounds = np.cumsum([round(valid * len(nodes)), round(test * len(nodes))])
+        sizes = [round(valid * len(nodes)), round(test * len(nodes))]
+        if not any(sizes):
+            spare, left = [*spare, nodes[1:]], left + len(nodes)
+            nodes = nodes[:1]
+        for place, piece in zip((1, 2, 0), np.split(nodes, np.cumsum(sizes)), strict=True):
+            parts[place].append(piece)
+    # Classes too small for shares of their own give them together; one node of each stays in train.
+    if spare:
+        nodes = np.concatenate(spare)
+        random.shuffle(nodes)
+        bounds = np.cumsum([round(valid * left), round(test * left)])
         for place, piece in zip((1, 2, 0), np.split(nodes, bounds), strict=True):
             parts[place].append(piece)
     train, held_valid, held_test = (torch.from_numpy(np.concatenate(pieces)) for pieces in parts)

@@ -223,10 +223,11 @@ class Hierarchy:
 
 
 def display_name(name: str) -> str:
-    """A WordNet synset's name as plain words; other names stay as they are, but for underscores.
+    """A WordNet synset's name as plain words; other names stay as they are.
 
     Example:
-        >>> display_name("even-toed_ungulate.n.01"), display_name("Canis lupus")
-        ('even-toed ungulate', 'Canis lupus')
+        >>> display_name("even-toed_ungulate.n.01"), display_name("src/__init__.py")
+        ('even-toed ungulate', 'src/__init__.py')
     """
-    return _SENSE_SUFFIX.sub("", name).replace("_", " ")
+    word = _SENSE_SUFFIX.sub("", name)
+    return name if word == name else word.replace("_", " ")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
+from statistics import mode
 
 from numpy.typing import NDArray
 
@@ -132,7 +132,7 @@ def _read_text(file: SourceFile, row_is: str, is_header: Callable[[list[str]], b
     names: tuple[str, ...] = ()
     if rows and (header or (header is None and is_header(rows[0]))):
         names, rows, numbers = tuple(rows[0]), rows[1:], numbers[1:]
-    width = len(names) or (Counter(map(len, rows)).most_common(1)[0][0] if rows else 0)
+    width = len(names) or (mode(map(len, rows)) if rows else 0)
     problems = Problems(file.source, f"{row_is}s")
     for at, row in zip(numbers, rows, strict=True):
         if len(row) != width:

@@ -48,8 +48,11 @@ class MemoryTable:
 
     @cached_property
     def texts(self) -> list[list[str]]:
-        """All cells as text, stripped; a missing value (None, NaN) is empty."""
-        return [[_text(cell) for cell in column] for column in self.columns]
+        """All cells as text, stripped; a missing value (None, NaN) is empty.
+
+        Whole numbers that a missing one has turned into floats, as pandas does, are whole again.
+        """
+        return [[_text(cell) for cell in _without_points(column)] for column in self.columns]
 
     @cached_property
     def sha256(self) -> str:
@@ -87,7 +90,7 @@ def memory_table(data: Any) -> MemoryTable:
     elif library in ("datasets", "pyarrow") and hasattr(data, "column_names") and hasattr(data, "__len__"):
         names = list(data.column_names)
         columns = [data.column(name).to_pylist() if library == "pyarrow" else list(data[name]) for name in names]
-    elif library in ("numpy", "torch") and getattr(data, "ndim", 0) == 2:
+    elif library in ("numpy", "torch") and getattr(data, "ndim", None) == 2:
         names, columns = (), [data[:, at].tolist() for at in range(data.shape[1])]
     elif isinstance(data, Iterable) and not isinstance(data, bytes | Mapping):
         source = "rows"
@@ -148,6 +151,13 @@ def _columns_of_rows(rows: list[Any]) -> tuple[Sequence[Any], list[list[Any]]]:
             problems.add(f"rows, row {number}", f"expected {len(first)} values as in the first row, got {row!r:.60}")
     problems.tell()
     return (), [list(column) for column in zip(*rows, strict=True)]
+
+
+def _without_points(column: list[Any]) -> list[Any]:
+    """A column of whole numbers as such, where a missing one has made them floats."""
+    if not all(isinstance(cell, float) and (cell.is_integer() or math.isnan(cell)) for cell in column):
+        return column
+    return [cell if math.isnan(cell) else int(cell) for cell in column]
 
 
 def _text(cell: Any) -> str:

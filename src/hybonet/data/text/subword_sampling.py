@@ -97,12 +97,12 @@ class WaysToCut:
         for end in range(1, len(word) + 1):
             choices, logs = [], []
             for start in range(max(0, end - self._longest), end):
-                number, score = self._scores.get(word[start:end], (None, 0.0))
-                if number is not None and totals[start] > -math.inf:
+                if word[start:end] in self._scores:
+                    number, score = self._scores[word[start:end]]
                     choices.append((start, number))
                     logs.append(totals[start] + score)
-            largest = max(logs, default=-math.inf)
+            largest = max(logs)  # there is one: every character of a piece is a piece, too
             sums = list(accumulate(math.exp(log - largest) for log in logs))
-            totals.append(largest + math.log(sums[-1]) if sums else -math.inf)
-            places.append(([*(each / sums[-1] for each in sums[:-1]), 1.0] if sums else [], choices))
+            totals.append(largest + math.log(sums[-1]))
+            places.append(([each / sums[-1] for each in sums], choices))
         return places

@@ -27,7 +27,7 @@ class TextBatch:
     target_in: Tensor
     target_out: Tensor
     tokens: int
-    share: float = 1.0
+    share: float
 
     def to(self, device: str | torch.device) -> TextBatch:
         source, target_in, target_out = (each.to(device) for each in (self.source, self.target_in, self.target_out))

@@ -169,5 +169,5 @@ class TripleData:
             {'eats': 1, 'is a': 1}
         """
         counts = torch.bincount(self.triples(split)[:, 1], minlength=self.num_relations).tolist()
-        order = sorted(range(self.num_relations), key=lambda number: (-counts[number], number))
+        order = sorted(range(self.num_relations), key=lambda number: -counts[number])
         return {self.relations[number]: counts[number] for number in order}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import mode
 from typing import NamedTuple
 
 from hybonet.data.io.cell_grid import SHOWN, row_place, several_mistakes
@@ -68,13 +68,13 @@ def checked_columns(
     cells: Sequence[list[str]], where: Callable[[int], str], source: str
 ) -> tuple[list[str], list[str], list[str]]:
     """Heads, relations and tails without lines, each of them printable; ``where`` is a row's place, for messages."""
-    problems = _bad_labels(cells, range(len(cells[0])))
+    heads, relations, tails = cells
+    problems = _bad_labels(cells, range(len(heads)))
     if problems:
         shown = [(where(row), problems[row]) for row in sorted(problems)[:SHOWN]]
-        raise _bad_rows(source, len(cells[0]), shown, len(problems))
-    if not cells[0]:
+        raise _bad_rows(source, len(heads), shown, len(problems))
+    if not heads:
         raise ValueError(f"{source}: expected at least one triple, got none; add rows")
-    heads, relations, tails = cells
     return heads, relations, tails
 
 
@@ -155,7 +155,7 @@ def _layout(
         )
     recognised = recognise_header(first)
     has_header = bool(header or by_name or (header is None and recognised is not None))
-    width = len(first) if has_header else Counter(widths).most_common(1)[0][0]
+    width = len(first) if has_header else mode(widths)
     if columns is not None:
         places = choose_columns(first if has_header else [""] * width, columns, table.source)
     elif has_header and recognised is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,10 @@ def load(source: Any, settings: Any, options: GraphFiles) -> GraphData:
         given["columns"] = column_list(given["columns"])
     if "label_column" in given and given["label_column"].isdigit():
         given["label_column"] = int(given["label_column"])
-    return load_graph(source, **given)
+    graph = load_graph(source, **given)
+    if options.labels is None or getattr(settings, "task", None) != "lp":
+        return graph
+    return replace(graph, notes=(*graph.notes, "links are predicted; for the classes of the labels, say task=nc"))
 
 
 def notes(settings: GraphSettings, graph: GraphData) -> list[str]:

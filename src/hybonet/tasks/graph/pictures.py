@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from hybonet.geometry import Lorentz
-from hybonet.reporting.charts import draw_groups, draw_reliability_of
+from hybonet.reporting.charts import NAMED, draw_groups, draw_reliability_of, most_linked
 from hybonet.reporting.geodesics import disk_view, view_note
 from hybonet.reporting.pictures import Pictures
 from hybonet.tasks.options import Options
@@ -51,5 +51,6 @@ def _draw_disk(model: GraphModel, manifold: Lorentz, path: Path, name: str, dpi:
         kind=("class", "classes"),
         none="no label",
         alone="the graph has no labels" if graph.labels is None else "no class is large enough for one of its own",
+        named={node: graph.nodes.name(node) for node in most_linked(graph.edges, NAMED)},
         dpi=dpi,
     )

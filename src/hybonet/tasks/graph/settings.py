@@ -48,6 +48,11 @@ class GraphSettings(ModelSettings):
         description="what the model knows of a node: features (the graph's own), degrees (how many neighbours it has), "
         "learned (a vector of its own); none: features if the graph has some, else learned",
     )
+    scale_columns: bool = Field(
+        False,
+        description="subtract the mean of each column of features and divide by its standard deviation, so that none "
+        "outweighs the others by its unit",
+    )
     input_radius: float | None = Field(
         None,
         gt=0,
@@ -88,6 +93,8 @@ class GraphSettings(ModelSettings):
     def _options_that_would_do_nothing(self) -> GraphSettings:
         if self.input_radius is not None and self.inputs == "learned":
             raise ValueError("expected input_radius=none with inputs=learned: there are no features to stretch")
+        if self.scale_columns and self.inputs in ("learned", "degrees"):
+            raise ValueError(f"expected scale_columns=false with inputs={self.inputs}: no features are read")
         if self.batch_size is not None and self.model == "SGC":
             raise ValueError(
                 "expected another model than SGC with batch_size: it propagates features of the whole graph; use "

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from hybonet.data.graphs.graph_data import GraphData, NodeSplit
 from hybonet.data.graphs.neighbour_sampling import NeighbourSampler
-from hybonet.data.graphs.node_features import degree_features, stretched
+from hybonet.data.graphs.node_features import degree_features, scaled_columns, stretched
 from hybonet.data.graphs.splits import LinkSplit, split_links, split_nodes
 from hybonet.optim import RiemannianAdam
 from hybonet.tasks.graph.evaluation import (
@@ -72,7 +72,8 @@ class GraphLearningTask:
             if graph.labels is None:
                 raise ValueError(
                     f"{graph.source}: expected labels to learn classes from, got none; give a table of node and label "
-                    "(--labels FILE), or predict links (--task lp)"
+                    "(--labels FILE; of networkx, label_column= may name an attribute of the nodes), or predict links "
+                    "(--task lp)"
                 )
             if len(found := graph.labels[graph.labels >= 0].unique()) == 1:
                 raise ValueError(
@@ -113,6 +114,8 @@ class GraphLearningTask:
         purpose = "link_prediction" if self.settings.task == "lp" else "node_classification"
         features = self.graph.inputs(purpose, edges=known)  # type: ignore[arg-type]
         s = self.settings
+        if s.scale_columns:
+            features = scaled_columns(features)
         if s.input_radius is not None:
             features = stretched(features, s.input_radius)
         learns_curvature = isinstance(s, HyperbolicSettings) and s.learn_curvature

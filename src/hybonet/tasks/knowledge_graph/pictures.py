@@ -9,7 +9,7 @@ import torch
 from hybonet.data.triples.hierarchical import hierarchical_relations
 from hybonet.data.triples.triple_data import TripleData
 from hybonet.geometry import Lorentz
-from hybonet.reporting.charts import draw_groups, draw_relation_bars, draw_reliability_of
+from hybonet.reporting.charts import NAMED, draw_groups, draw_relation_bars, draw_reliability_of, most_linked
 from hybonet.reporting.disk_page import DISK, PAGE, draw_tree
 from hybonet.reporting.geodesics import disk_view, radial_layout, view_note
 from hybonet.reporting.pictures import Pictures
@@ -74,6 +74,7 @@ def _draw_points(model: KnowledgeGraphModel, tree: PredictedHierarchy | None, pa
         path,
         title=f"{name}: {len(points):,} entities in {points.shape[1] - 1} hyperbolic dimensions",
         note=view_note(points.shape[1]),
+        named={entity: graph.entities.name(entity) for entity in most_linked(graph.train[:, [0, 2]], NAMED)},
     )
 
 

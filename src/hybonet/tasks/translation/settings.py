@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 from pydantic import Field, model_validator
 
 from hybonet.data.text.tokenizer import TokenizerKind
+from hybonet.nn.position import PositionKind
 from hybonet.training import ModelSettings
 
 _Transformer = Literal["hybonet", "euclidean", "hatt"]
@@ -33,8 +34,10 @@ class TranslationSettings(ModelSettings):
     feedforward: int | None = Field(None, ge=4, description="dimensions inside feed-forward blocks; none: 4 times dim")
     dropout: float = Field(0.1, ge=0, lt=1, description="share of numbers set to 0 at random in training")
     attention_dropout: float = Field(0.1, ge=0, lt=1, description="the same for attention weights")
-    positions: Literal["learned", "sinusoidal"] | None = Field(
-        None, description="vectors of places in a sentence; none: sinusoidal for euclidean and hatt, else learned"
+    positions: PositionKind | None = Field(
+        None,
+        description="vectors of places in a sentence (centred: sinusoidal without what near places have in common); "
+        "none: sinusoidal for euclidean and hatt, else learned",
     )
     tokenizer: TokenizerKind = Field(
         "unigram",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hybonet.nn.dropout import dropout
+from hybonet.nn.position import PositionKind
 from hybonet.tasks.translation.models.euclidean_translator import TokenEmbedding, linear_inner_form
 from hybonet.tasks.translation.models.transformer_translator import masked_softmax
 from hybonet.tasks.translation.models.translation_model import (
@@ -113,7 +114,7 @@ class ConvolutionTranslator(TranslatorBase):
         self,
         *sizes: int,
         heads: int = 1,
-        positions: Literal["learned", "sinusoidal"] = "learned",
+        positions: PositionKind = "learned",
         width: int = 3,
         **options: Any,
     ) -> None:

@@ -84,8 +84,8 @@ def beam_search(
     r"""The best translations that a beam finds, best first, for each sentence ``(B, S)``.
 
     Scores are :math:`\log p \,/\, \big((5 + n)/6\big)^\alpha` with n the number of tokens, ``end`` included, and α the
-    length penalty. A sentence is finished when ``beam`` hypotheses have ended, or when no open one can still become
-    better than the ``n_best`` found; finished sentences leave the batch.
+    length penalty. A sentence is finished when no open hypothesis can still become better than the ``n_best`` found,
+    or, once ``beam`` have ended, would be by ending next; finished sentences leave the batch.
 
     Args:
         length_penalty: α; 0 ranks by probability alone, which favours short translations.
@@ -120,11 +120,13 @@ def beam_search(
         total, chosen = best.masked_fill(ends, -torch.inf).topk(beam, dim=-1)
         origin, token = origin.gather(-1, chosen), token.gather(-1, chosen)
         # A hypothesis only loses probability: what it can reach at best, it reaches by ending next or at the limit.
-        reach = max(_penalty(length + 2, length_penalty), _penalty(limit + 1, length_penalty))
+        soon = _penalty(length + 2, length_penalty)
+        reach = max(soon, _penalty(limit + 1, length_penalty))
         open_rows = [
             row
             for row, (sentence, most) in enumerate(zip(sentences.tolist(), total[:, 0].tolist(), strict=True))
-            if most > -torch.inf and _may_improve(found[sentence], most / reach, beam, n_best)
+            if most > -torch.inf
+            and _may_improve(found[sentence], most / (soon if len(found[sentence]) >= beam else reach), n_best)
         ]
         if not open_rows:
             break
@@ -140,10 +142,8 @@ def _penalty(tokens: int, length_penalty: float) -> float:
     return ((5 + tokens) / 6) ** length_penalty
 
 
-def _may_improve(found: list[Hypothesis], reachable: float, beam: int, n_best: int) -> bool:
+def _may_improve(found: list[Hypothesis], reachable: float, n_best: int) -> bool:
     """Whether hypotheses that reach at most a given score may still change what a sentence's search returns."""
-    if len(found) >= beam:
-        return False
     return len(found) < n_best or sorted(h.score for h in found)[-n_best] < reachable
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, get_args
 
 import torch
 import torch.nn.functional as F
@@ -14,7 +14,7 @@ from hybonet.geometry import Lorentz
 from hybonet.nn.attention import causal_mask
 from hybonet.nn.dropout import dropout
 from hybonet.nn.module import wide_in_autocast
-from hybonet.nn.position import sinusoids
+from hybonet.nn.position import PositionKind, sinusoids
 from hybonet.tasks.translation.models.transformer_translator import (
     DecoderLayer,
     EncoderLayer,
@@ -31,10 +31,10 @@ class TokenEmbedding(nn.Module):
     Tokens start at N(0, 1/d) and are multiplied with √d, so that they weigh as much as sinusoidal positions.
     """
 
-    def __init__(self, vocab: int, *, model: TranslatorBase, positions: Literal["learned", "sinusoidal"]) -> None:
+    def __init__(self, vocab: int, *, model: TranslatorBase, positions: PositionKind) -> None:
         super().__init__()
-        if positions not in ("learned", "sinusoidal"):
-            raise ValueError(f"expected positions 'learned' or 'sinusoidal', got {positions!r}")
+        if positions not in get_args(PositionKind):
+            raise ValueError(f"expected positions 'learned', 'sinusoidal' or 'centred', got {positions!r}")
         dim, max_length, padding = model.dim, model.max_length, model.padding
         self.max_length, self.factor = max_length, math.sqrt(dim)
         self.tokens = nn.Embedding(vocab, dim, padding_idx=padding)
@@ -45,7 +45,8 @@ class TokenEmbedding(nn.Module):
         if positions == "learned":
             self.position = nn.Parameter(0.02 * torch.randn(max_length, dim))
         else:
-            self.register_buffer("position", sinusoids(max_length, dim).to(torch.get_default_dtype()), persistent=False)
+            codes = sinusoids(max_length, dim, centred=positions == "centred").to(torch.get_default_dtype())
+            self.register_buffer("position", codes, persistent=False)
 
     def forward(self, tokens: Tensor, offset: int = 0) -> Tensor:
         length = tokens.shape[1]
@@ -70,7 +71,7 @@ class EuclideanTranslator(TransformerTranslator):
     def __init__(
         self,
         *sizes: int,
-        positions: Literal["learned", "sinusoidal"] = "sinusoidal",
+        positions: PositionKind = "sinusoidal",
         norm_first: bool = False,
         **options: Any,
     ) -> None:

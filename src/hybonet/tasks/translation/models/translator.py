@@ -15,6 +15,7 @@ from hybonet.nn import (
     LorentzPositionalEncoding,
     LorentzTransformer,
 )
+from hybonet.nn.position import PositionKind
 from hybonet.nn.transformer import HEAD_SCALE
 from hybonet.tasks.translation.models.transformer_translator import TransformerTranslator
 
@@ -48,7 +49,7 @@ class Translator(TransformerTranslator):
         self,
         *sizes: int,
         residual_dropout: float | None = None,
-        positions: Literal["learned", "sinusoidal"] = "learned",
+        positions: PositionKind = "learned",
         form: Literal["scaled", "paper"] = "scaled",
         norm_first: bool | None = None,
         manifold: Lorentz | None = None,
