@@ -101,6 +101,8 @@ def positions(record: Record) -> Iterator[Cell]:
             for seed in seeds:
                 for model in SIDES:
                     yield cell("positions", "multi30k", layers, model, rate, seed, steps=320, positions=kind)
+    for seed in SEEDS:
+        yield cell("positions", "multi30k", 2, "torch, RMS norms", 1e-2, seed, steps=320, positions="sinusoidal")
 
 
 def pieces(record: Record) -> Iterator[Cell]:

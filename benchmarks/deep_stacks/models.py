@@ -167,4 +167,14 @@ def build(cell: dict[str, Any]) -> nn.Module:
         return PlainStack(Lorentz(cell), (PIECES | STARTS)[name])
     if name in OPTIONS:
         return Lorentz(cell, **OPTIONS[name])
-    return Torch(cell, tricks="no tricks" not in name, activation="gelu" if "GELU" in name else "relu")
+    model = Torch(cell, tricks="no tricks" not in name, activation="gelu" if "GELU" in name else "relu")
+    return with_rms_norms(model) if "RMS norms" in name else model
+
+
+def with_rms_norms(model: nn.Module) -> nn.Module:
+    """Torch's side without the mean over coordinates that layer norms take off, and without their biases."""
+    for part in list(model.modules()):
+        for name, inner in part.named_children():
+            if isinstance(inner, nn.LayerNorm):
+                setattr(part, name, nn.RMSNorm(inner.normalized_shape, inner.eps))
+    return model

@@ -160,6 +160,8 @@ def positions(record: Record) -> str:
         wanted: Cell = {"topic": "positions", "positions": kind}
         sides = [chosen(record, **wanted, layers=layers, model=side) for layers in (2, 6) for side in ("ours", "torch")]
         rows.append([kind, *(spread(map(_perplexity, side), 1) for side in sides)])
+    plain = chosen(record, topic="positions", positions="sinusoidal", model="torch, RMS norms")
+    rows.append(["sinusoidal, torch with RMS norms", "", spread(map(_perplexity, plain), 1), "", ""])
     header = ["positions", "two layers at 1e-2: ours", "torch", "six layers at 3e-3: ours", "torch"]
     return markdown_table(header, rows)
 
