@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from benchmarks.deep_stacks import cells, hypernyms, long_runs, models, page, tasks
+from benchmarks.deep_stacks import cells, hypernyms, long_runs, models, nouns, page, tasks
 from benchmarks.deep_stacks.__main__ import RECORD
 from benchmarks.deep_stacks.plain import Pieces, PlainStack
 from hybonet import Lorentz
@@ -121,6 +121,26 @@ def test_held_out_ancestors_are_no_parents_and_are_not_told():
     assert bool((told.any(1) == true.any(1)).all())  # a word's parent is always told
     noisy = hypernyms.split(0, 0.5, 0.2)[1]
     assert 0.7 < (noisy & told).sum().item() / told.sum().item() < 0.9
+
+
+def test_the_sparse_precision_is_the_dense_one(monkeypatch):
+    chains = [[], [0], [0, 1], [0], [0, 1, 2]]
+    monkeypatch.setattr(nouns, "chains", lambda: chains)
+    torch.manual_seed(0)
+    scores, held = torch.randn(5, 5), [0, 1]
+    wanted, known = torch.zeros(2, 5, 5, dtype=torch.bool)
+    wanted[4, held], known[4, chains[4]] = True, True
+    expected = hypernyms.average_precision(scores.clone(), wanted, known)
+    assert nouns.average_precision(scores[4].clone(), 4, held) == pytest.approx(expected)
+
+
+def test_the_sparse_loss_is_the_dense_one():
+    logits, told = torch.randn(3, 7), [[0], [2, 5], [1, 3, 6]]
+    target = torch.zeros(3, 7)
+    for row, names in enumerate(told):
+        target[row, names] = 1 / len(names)
+    expected = torch.nn.functional.cross_entropy(logits, 0.9 * target + 0.1 / 7)
+    torch.testing.assert_close(nouns.loss_of(logits, told, 0.1), expected)
 
 
 def test_rare_ancestors_are_asked_for_alone():

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from benchmarks.deep_stacks import nouns
 from benchmarks.deep_stacks.hypernyms import train as name_hypernyms
 from benchmarks.deep_stacks.long_runs import soak
 from benchmarks.deep_stacks.models import PIECES, STARTS
@@ -182,6 +183,12 @@ def namings(record: Record, topic: str, **changes: Any) -> Iterator[Cell]:
             yield naming(8, 1, model, seed, *_searched(record, 8, model), topic=topic, **changes)
 
 
+def all_nouns(record: Record) -> Iterator[Cell]:
+    """The 82,115 nouns: two passes over the words, one seed."""
+    for model in ("lorentz/geodesic", "flat/log", "torch/linear"):
+        yield naming(8, 1, model, 0, *_searched(record, 8, model), topic="nouns", epochs=2)
+
+
 def soaks(record: Record) -> Iterator[Cell]:
     """20,000 steps in parts."""
     for until in range(1000, 20_001, 1000):
@@ -198,13 +205,15 @@ TOPICS: dict[str, Callable[[Record], Iterator[Cell]]] = {
     "positions": positions,
     "animals": partial(namings, topic="animals", below="animal.n.01"),
     "rare": partial(namings, topic="rare", below="animal.n.01", rare=10),
+    "nouns": all_nouns,
     "rates": rates,
     "seeds": seeds,
     "starts": starts,
     "trials": trials,
     "soak": soaks,
 }
-_HOW = {"signal": signal, "soak": soak, **dict.fromkeys(("hypernyms", "rare", "animals"), name_hypernyms)}
+_HOW = {"signal": signal, "soak": soak, "nouns": nouns.train}
+_HOW |= dict.fromkeys(("hypernyms", "rare", "animals"), name_hypernyms)
 
 
 def measure(wanted: Cell) -> Cell:
